@@ -1,0 +1,1 @@
+"""Train dialogue agents by letting them talk to simulated users."""

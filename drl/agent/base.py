@@ -1,0 +1,50 @@
+"""An agent: from the dialogue as its side sees it to its next step.
+
+Agents hold settings only. All that an agent knows comes in a `Situation`, so a branch of a
+dialogue costs nothing to keep and siblings cannot leak into each other.
+
+To add one, write `drl/agent/<name>.py` with a final `Agent` and `conf/agent/<name>.yaml`.
+`tests/contracts/test_agent.py` then tests it without further work.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+from drl.types import Goal, Step, Toolbox, Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What an agent knows when it is its move.
+
+    `history` holds finished turns: its own with their steps, the customer's public text only.
+    `steps` are those of the turn in progress, with their results. `must_reply` says that the
+    limit of tool calls is reached. `goals` is filled only for agents that declare
+    `sees_goals` (ceilings in tests).
+    """
+
+    history: tuple[Turn, ...]
+    steps: tuple[Step, ...]
+    toolbox: Toolbox
+    seed: int
+    must_reply: bool = False
+    goals: tuple[Goal, ...] = ()
+
+
+class Agent(ABC):
+    """Chooses the next step of the agent's turn."""
+
+    sees_goals: bool = False
+    """Ceilings only: the agent is told the goals. Reports say so."""
+
+    max_tool_calls: int
+    """Tool calls per turn before a reply is forced."""
+
+    @property
+    @abstractmethod
+    def explores(self) -> bool:
+        """Whether two seeds may give two different steps in one situation."""
+
+    @abstractmethod
+    async def act(self, situation: Situation) -> Step:
+        """The next step: tool calls without results, or a reply that ends the turn."""

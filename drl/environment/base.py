@@ -1,0 +1,58 @@
+"""An environment: tools, the state behind them, and what counts as reaching a goal with them.
+
+To add one, write `drl/environment/<name>.py` with one `Environment` and one `Session`, and
+`conf/environment/<name>.yaml` with its settings. `tests/contracts/test_environment.py` then tests
+it without further work.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Literal
+
+from drl.types import Goal, Task, ToolCall, Toolbox, ToolResult
+
+Mode = Literal["faithful", "fixed"]
+
+
+class Session(ABC):
+    """The state of one environment along one branch of a dialogue."""
+
+    @property
+    @abstractmethod
+    def toolbox(self) -> Toolbox:
+        """The tools on offer; one object for all sessions of an environment where it can be."""
+
+    @abstractmethod
+    async def call(self, call: ToolCall) -> ToolResult:
+        """Carry out one call. Bad calls give a `ToolResult` with an error, never an exception."""
+
+    @abstractmethod
+    def fork(self) -> "Session":
+        """A session that goes on from here, in O(1); neither sees what the other does next."""
+
+    @abstractmethod
+    def digest(self) -> str:
+        """A hash of the state; equal states give equal hashes, whatever way led there."""
+
+
+class Environment(ABC):
+    """Opens sessions and judges which calls reach which goals."""
+
+    @property
+    @abstractmethod
+    def mode(self) -> Mode:
+        """Whether published behaviour is kept, bugs included, or the bugs are repaired."""
+
+    @abstractmethod
+    def open(self, task: Task) -> Session:
+        """A fresh session for a task.
+
+        Raises:
+            ConfigError: the task comes from a dataset that this environment does not know.
+        """
+
+    @abstractmethod
+    def achieves(
+        self, goal: Goal, call: ToolCall, result: ToolResult, open_goals: Sequence[Goal]
+    ) -> bool:
+        """Whether this call, with what it returned, reaches `goal` while `open_goals` are open."""

@@ -1,0 +1,36 @@
+"""A reward: what turns earn while a dialogue is searched, and how a finished one is graded.
+
+To add one, write `drl/reward/<name>.py` with a final `Reward` and `conf/reward/<name>.yaml`;
+`tests/contracts/test_reward.py` then tests it without further work.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from drl.environment.base import Environment
+from drl.types import RewardEvent, Task, Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a turn earned, and which goals (positions in `task.goals`) stay open after it."""
+
+    events: tuple[RewardEvent, ...]
+    open_goals: tuple[int, ...]
+
+
+class Reward(ABC):
+    """Judges turns during a rollout and grades dialogues after it."""
+
+    @abstractmethod
+    async def judge(
+        self, task: Task, environment: Environment, turn: Turn, open_goals: tuple[int, ...]
+    ) -> Judgement:
+        """What an agent's turn (or part of one) earns while `open_goals` are open."""
+
+    @abstractmethod
+    async def grade(
+        self, task: Task, environment: Environment, dialogue: Sequence[Turn]
+    ) -> float | None:
+        """The score of a whole dialogue, in [0, 1] for goal rewards; None is *unscored*, not 0."""

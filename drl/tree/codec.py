@@ -1,0 +1,27 @@
+"""Trees as lines of JSON and back, by the fields of their dataclasses."""
+
+from pydantic import TypeAdapter, ValidationError
+
+from drl.errors import DataError
+from drl.tree.dialogue_tree import DialogueTree
+
+_TREE = TypeAdapter(DialogueTree)
+
+
+def to_line(tree: DialogueTree) -> bytes:
+    """One line of JSON without its line break; fields that hold their default are left out."""
+    return _TREE.dump_json(tree, exclude_defaults=True)
+
+
+def from_line(line: bytes) -> DialogueTree:
+    """The tree that `to_line` wrote.
+
+    Raises:
+        DataError: the line is not such a tree.
+    """
+    try:
+        return _TREE.validate_json(line)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise DataError(f"not a stored tree: {where or 'line'}: {first['msg']}") from error

@@ -1,0 +1,117 @@
+"""The tree of all dialogues of one rollout.
+
+Every turn is stored once; a branch is the walk from a root to a leaf. A rollout of independent
+dialogues is a tree with several roots. Its fields are the format of
+`rollouts.jsonl` and of the report (`drl.tree.codec`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from drl.types import Outcome, RewardEvent, Role, StopReason, Turn
+
+
+@dataclass(slots=True)
+class Node:
+    """A turn in its place in the tree.
+
+    `open_goals` are the goals (positions in the task) that are still open after the turn.
+    `golden` marks the branch that the search went on with, `successful` every node that leads to
+    a reward. `stop` is set on leaves. `score` grades the dialogue that ends here; None is
+    unscored. `continuation` marks turns that were added only to find out how a censored branch
+    would have ended; a resolved branch carries (continuations that earned a reward, tried).
+    """
+
+    id: int
+    parent: int | None
+    turn: Turn
+    open_goals: tuple[int, ...] = ()
+    events: tuple[RewardEvent, ...] = ()
+    golden: bool = False
+    successful: bool = False
+    stop: StopReason | None = None
+    score: float | None = None
+    continuation: bool = False
+    resolved: tuple[int, int] | None = None
+
+
+@dataclass(slots=True)
+class DialogueTree:
+    """All dialogues of one (task, trial)."""
+
+    task_id: str
+    trial: int
+    num_goals: int
+    nodes: list[Node] = field(default_factory=list)
+
+    def add(self, parent: int | None, turn: Turn, open_goals: tuple[int, ...]) -> Node:
+        """Store a turn below `parent` (None: as a root) and return its node."""
+        node = Node(id=len(self.nodes), parent=parent, turn=turn, open_goals=open_goals)
+        self.nodes.append(node)
+        return node
+
+    def path(self, node_id: int) -> list[Node]:
+        """The nodes from the root down to `node_id`, both included."""
+        walk: list[Node] = []
+        here: int | None = node_id
+        while here is not None:
+            walk.append(self.nodes[here])
+            here = self.nodes[here].parent
+        walk.reverse()
+        return walk
+
+    def dialogue(self, node_id: int) -> list[Turn]:
+        """The turns from the root down to `node_id`; parts of one turn are joined."""
+        turns: list[Turn] = []
+        for node in self.path(node_id):
+            if turns and turns[-1].text is None and turns[-1].role == node.turn.role:
+                turns[-1] = join(turns[-1], node.turn)
+            else:
+                turns.append(node.turn)
+        return turns
+
+    def children(self) -> list[list[int]]:
+        """For each node the ids of its children, in order of birth."""
+        below: list[list[int]] = [[] for _ in self.nodes]
+        for node in self.nodes:
+            if node.parent is not None:
+                below[node.parent].append(node.id)
+        return below
+
+    def leaves(self, *, continuations: bool = False) -> Iterator[Node]:
+        """Nodes with a stop reason, left to right by birth; continuations only when asked for."""
+        for node in self.nodes:
+            if node.stop is not None and (continuations or not node.continuation):
+                yield node
+
+    def outcome(self, leaf: Node) -> Outcome:
+        """What the branch that ends in `leaf` turned out to be."""
+        if leaf.stop is StopReason.ERROR:
+            return Outcome.ERROR
+        if leaf.golden:
+            return Outcome.GOLDEN
+        if leaf.successful:
+            return Outcome.SUCCESSFUL
+        if leaf.resolved is not None:
+            return Outcome.SUCCESSFUL if leaf.resolved[0] else Outcome.FAILED
+        if leaf.stop in (StopReason.COLLAPSED, StopReason.BUDGET):
+            return Outcome.CENSORED
+        return Outcome.FAILED
+
+    @property
+    def num_agent_calls(self) -> int:
+        """Decisions the agent made, continuations included; the cost of a search."""
+        return sum(len(node.turn.steps) for node in self.nodes if node.turn.role is Role.AGENT)
+
+
+def join(first: Turn, rest: Turn) -> Turn:
+    """Two parts of one turn as one."""
+    return Turn(
+        role=first.role,
+        text=rest.text,
+        steps=first.steps + rest.steps,
+        hangs_up=rest.hangs_up,
+        failure=rest.failure,
+    )
