@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Literal
 
-from drl.types import Goal, Task, ToolCall, Toolbox, ToolResult
+from drl.types import Goal, Task, Toolbox, ToolCall, ToolResult
 
 Mode = Literal["faithful", "fixed"]
 
