@@ -19,9 +19,10 @@ class Node:
 
     `open_goals` are the goals (positions in the task) that are still open after the turn.
     `golden` marks the branch that the search went on with, `successful` every node that leads to
-    a reward. `stop` is set on leaves. `score` grades the dialogue that ends here; None is
-    unscored. `continuation` marks turns that were added only to find out how a censored branch
-    would have ended; a resolved branch carries (continuations that earned a reward, tried).
+    a reward. `stop` is set on leaves, and `censored` on those that were cut before they could
+    succeed or fail. `score` grades the dialogue that ends here; None is unscored. `continuation`
+    marks turns that were added only to find out how a censored branch would have ended; the
+    branch then carries `resolved`: (continuations that earned a reward, continuations tried).
     """
 
     id: int
@@ -32,6 +33,7 @@ class Node:
     golden: bool = False
     successful: bool = False
     stop: StopReason | None = None
+    censored: bool = False
     score: float | None = None
     continuation: bool = False
     resolved: tuple[int, int] | None = None
@@ -87,18 +89,45 @@ class DialogueTree:
                 yield node
 
     def outcome(self, leaf: Node) -> Outcome:
-        """What the branch that ends in `leaf` turned out to be."""
+        """What the branch that ends in `leaf` turned out to be, since the last golden node."""
         if leaf.stop is StopReason.ERROR:
             return Outcome.ERROR
         if leaf.golden:
             return Outcome.GOLDEN
-        if leaf.successful:
+        if any(node.events for node in self.path(leaf.id) if not node.golden):
             return Outcome.SUCCESSFUL
         if leaf.resolved is not None:
             return Outcome.SUCCESSFUL if leaf.resolved[0] else Outcome.FAILED
-        if leaf.stop in (StopReason.COLLAPSED, StopReason.BUDGET):
-            return Outcome.CENSORED
-        return Outcome.FAILED
+        return Outcome.CENSORED if leaf.censored else Outcome.FAILED
+
+    def best_leaf(self) -> Node | None:
+        """The graded leaf with the highest score, golden before others, then the first born."""
+        graded = [leaf for leaf in self.leaves() if leaf.score is not None]
+        return max(
+            graded, key=lambda leaf: (leaf.score or 0.0, leaf.golden, -leaf.id), default=None
+        )
+
+    def mark_golden(self, node_id: int) -> None:
+        """Mark the branch down to this node as the one that the search went on with."""
+        for node in self.path(node_id):
+            node.golden = True
+
+    def mark_successful(self) -> None:
+        """Mark every node that leads to a reward, continuations aside."""
+        for node in self.nodes:
+            if node.events and not node.continuation:
+                above: Node | None = node
+                while above is not None and not above.successful:
+                    above.successful = True
+                    above = None if above.parent is None else self.nodes[above.parent]
+
+    def graft(self, part: DialogueTree, below: int | None) -> None:
+        """Move the nodes of another tree into this one, its roots below `below`."""
+        offset = len(self.nodes)
+        for node in part.nodes:
+            node.id += offset
+            node.parent = below if node.parent is None else node.parent + offset
+            self.nodes.append(node)
 
     @property
     def num_agent_calls(self) -> int:

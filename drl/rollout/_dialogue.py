@@ -1,0 +1,46 @@
+"""A dialogue played to its end without branching."""
+
+from drl.rollout._play import Branch, Play
+from drl.tree.dialogue_tree import DialogueTree
+from drl.types import Role, StopReason
+
+
+async def play_dialogue(
+    tree: DialogueTree,
+    play: Play,
+    branch: Branch,
+    *,
+    max_steps: int,
+    max_calls: int | None = None,
+    stop_at_open: int | None = None,
+) -> StopReason:
+    """Extend `branch` in turns, the customer first, until something ends it; returns why.
+
+    `max_steps` counts agent turns. `max_calls` bounds the agent's decisions: the turn that would
+    pass it is still played, so a dialogue is never cut inside a turn. With `stop_at_open` it
+    ends once no more than so many goals are open.
+    """
+    first = len(tree.nodes)
+    for _ in range(max_steps):
+        for role in (Role.USER, Role.AGENT):
+            turn = await (play.user_turn if role is Role.USER else play.agent_turn)(branch)
+            stop = await play.record(tree, branch, turn)
+            if stop is not None:
+                return stop
+        if stop_at_open is not None and len(branch.open_goals) <= stop_at_open:
+            return _stop(tree, branch, StopReason.GOALS_REACHED)
+        if max_calls is not None and _calls_since(tree, first) >= max_calls:
+            return _stop(tree, branch, StopReason.BUDGET)
+    return _stop(tree, branch, StopReason.MAX_TURNS)
+
+
+def _stop(tree: DialogueTree, branch: Branch, reason: StopReason) -> StopReason:
+    assert branch.node is not None, "a dialogue stops after at least one turn"
+    leaf = tree.nodes[branch.node]
+    leaf.stop = reason
+    leaf.censored = reason is StopReason.BUDGET
+    return reason
+
+
+def _calls_since(tree: DialogueTree, first: int) -> int:
+    return sum(len(n.turn.steps) for n in tree.nodes[first:] if n.turn.role is Role.AGENT)

@@ -1,0 +1,164 @@
+"""One branch of a dialogue and the moves that extend it; every rollout is made of these."""
+
+from __future__ import annotations
+
+import logging
+from asyncio import gather
+from collections.abc import Awaitable, Iterable
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from drl.agent.base import Situation
+from drl.environment.base import Session
+from drl.errors import ConfigError
+from drl.rollout.base import Cast
+from drl.runtime.seeds import derive
+from drl.tree.dialogue_tree import DialogueTree
+from drl.types import Failure, Role, Step, StopReason, Task, Turn
+from drl.user_simulator.base import Encounter
+
+OUT_OF_CALLS = "Sorry, I could not finish that. Could you say once more what you need?"
+"""What the customer hears when the agent has used up its calls and still does not reply."""
+
+_LOG = logging.getLogger(__name__)
+_Result = TypeVar("_Result")
+
+
+@dataclass(slots=True, eq=False)
+class Branch:
+    """A leaf that is still alive: its place in the tree and what each side has seen so far.
+
+    `key` stands for the path from the first root: it seeds the agent, so siblings differ.
+    The views are shared with siblings and never change; a fork copies nothing but references.
+    """
+
+    node: int | None
+    key: int
+    session: Session
+    open_goals: tuple[int, ...]
+    agent_view: tuple[Turn, ...] = ()
+    user_view: tuple[Turn, ...] = ()
+    steps: tuple[Step, ...] = ()
+    """Steps of the agent's turn in progress."""
+
+    def fork(self, child: int | str) -> Branch:
+        """A branch that goes on from here as child number `child`."""
+        return replace(self, key=derive(self.key, child), session=self.session.fork())
+
+    def take(self, turn: Turn) -> None:
+        """Append a finished turn to both sides' views."""
+        public = turn.public()
+        of_agent = turn.role is Role.AGENT
+        self.agent_view += (turn if of_agent else public,)
+        self.user_view += (public if of_agent else turn,)
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """The moves of one (task, trial)."""
+
+    task: Task
+    trial: int
+    cast: Cast
+
+    def start(self, root: int = 0) -> Branch:
+        """The branch before anyone has spoken; `root` tells independent dialogues apart."""
+        return Branch(
+            node=None,
+            key=derive(self.cast.seed, self.task.id, self.trial, "agent", root),
+            session=self.cast.environment.open(self.task),
+            open_goals=tuple(range(len(self.task.goals))),
+        )
+
+    async def user_turn(self, branch: Branch) -> Turn:
+        """What the customer says next. Siblings meet the same customer: one seed per turn index."""
+        cast = self.cast
+        index = len(branch.user_view)
+        seed = derive(cast.seed, self.task.id, self.trial, "user", index)
+        encounter = Encounter(brief=self.task.brief, history=branch.user_view, seed=seed)
+        try:
+            async with cast.limit:
+                turn = await cast.user_simulator.speak(encounter)
+        except ConfigError:
+            raise
+        except Exception as error:
+            return _broken(Role.USER, (), "user_simulator", error)
+        branch.take(turn)
+        return turn
+
+    async def agent_step(self, branch: Branch) -> Turn:
+        """The agent's next step as (part of) a turn; its calls have run."""
+        cast = self.cast
+        num_calls = sum(max(1, len(step.calls)) for step in branch.steps)
+        must_reply = num_calls >= cast.agent.max_tool_calls
+        situation = Situation(
+            history=branch.agent_view,
+            steps=branch.steps,
+            toolbox=branch.session.toolbox,
+            seed=derive(branch.key, len(branch.agent_view), len(branch.steps)),
+            must_reply=must_reply,
+            goals=self.task.goals if cast.agent.sees_goals else (),
+        )
+        stage = "agent"
+        try:
+            async with cast.limit:
+                step = await cast.agent.act(situation)
+            if must_reply and step.reply is None:
+                step = Step(text=step.text, plan=step.plan, reply=OUT_OF_CALLS)
+            if step.calls:
+                stage = "environment"
+                results = [await branch.session.call(call) for call in step.calls]
+                step = replace(step, results=tuple(results))
+        except ConfigError:
+            raise
+        except Exception as error:
+            return _broken(Role.AGENT, (), stage, error)
+        branch.steps += (step,)
+        if step.reply is not None:
+            branch.take(Turn(Role.AGENT, step.reply, branch.steps))
+            branch.steps = ()
+        return Turn(Role.AGENT, step.reply, (step,))
+
+    async def agent_turn(self, branch: Branch) -> Turn:
+        """Steps of the agent until it replies, as one turn."""
+        steps: list[Step] = []
+        while True:
+            part = await self.agent_step(branch)
+            steps.extend(part.steps)
+            if part.text is not None or part.failure is not None:
+                return replace(part, steps=tuple(steps))
+
+    async def record(self, tree: DialogueTree, branch: Branch, turn: Turn) -> StopReason | None:
+        """Store the turn below the branch, with what it earned; why the branch stops, if so."""
+        node = tree.add(branch.node, turn, branch.open_goals)
+        branch.node = node.id
+        if turn.failure is not None:
+            node.stop = StopReason.ERROR
+        elif turn.role is Role.AGENT:
+            judgement = await self.cast.reward.judge(
+                self.task, self.cast.environment, turn, branch.open_goals
+            )
+            node.events = judgement.events
+            node.open_goals = branch.open_goals = judgement.open_goals
+        elif turn.hangs_up:
+            node.stop = StopReason.USER_ENDED
+        return node.stop
+
+    async def grade(self, tree: DialogueTree) -> None:
+        """Score every dialogue that did not break; a censored one as far as it went."""
+        for leaf in tree.leaves():
+            if leaf.stop is not StopReason.ERROR:
+                leaf.score = await self.cast.score.grade(
+                    self.task, self.cast.environment, tree.dialogue(leaf.id)
+                )
+
+
+async def together(moves: Iterable[Awaitable[_Result]]) -> list[_Result]:
+    """Run moves side by side; results in the order given."""
+    return list(await gather(*moves))
+
+
+def _broken(role: Role, steps: tuple[Step, ...], stage: str, error: Exception) -> Turn:
+    """The turn in which a dialogue broke; the traceback goes to the log."""
+    _LOG.warning("a dialogue broke in %s", stage, exc_info=error)
+    return Turn(role, "", steps, failure=Failure(stage, f"{type(error).__name__}: {error}"))

@@ -1,0 +1,53 @@
+"""A rollout: how dialogues are grown for one task, from one alone to a search tree.
+
+Rollouts hold settings only; the participants come with the `Cast`. To add one, write
+`drl/rollout/<name>.py` with a final `Rollout` and `conf/rollout/<name>.yaml`;
+`tests/contracts/test_rollout.py` then tests it without further work.
+"""
+
+from abc import ABC, abstractmethod
+from asyncio import Semaphore
+from dataclasses import dataclass
+
+from drl.agent.base import Agent
+from drl.environment.base import Environment
+from drl.reward.base import Reward
+from drl.tree.dialogue_tree import DialogueTree
+from drl.types import Task
+from drl.user_simulator.base import UserSimulator
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """Who plays, in which world, for which rewards, under which run seed.
+
+    `reward` steers a search; `score` grades what came of it. `limit` bounds the participants'
+    moves that are in flight at once, over all running tasks.
+    """
+
+    agent: Agent
+    user_simulator: UserSimulator
+    environment: Environment
+    reward: Reward
+    score: Reward
+    seed: int
+    limit: Semaphore
+
+
+class Rollout(ABC):
+    """Grows the dialogue tree of one (task, trial)."""
+
+    is_search: bool
+    """Whether the result was chosen by looking at rewards. Search is never reported as policy."""
+
+    concurrency: int
+    """Moves of participants in flight at once, over all running tasks."""
+
+    @abstractmethod
+    async def run(self, task: Task, trial: int, cast: Cast) -> DialogueTree:
+        """All dialogues of one attempt, graded.
+
+        Raises:
+            ConfigError: the cast does not suit this rollout (a search with an agent that never
+                varies).
+        """

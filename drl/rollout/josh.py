@@ -1,0 +1,212 @@
+"""JOSH: a beam of dialogues that is cut to the branch which earned a reward (arXiv:2409.04617).
+
+Live branches are doubled as long as the beam holds them. As soon as a branch reaches a goal,
+all others are cut, the goal is taken off the list and the search goes on from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from drl.errors import ConfigError
+from drl.rollout._dialogue import play_dialogue
+from drl.rollout._play import Branch, Play, together
+from drl.rollout._settings import check_positive
+from drl.rollout.base import Cast, Rollout
+from drl.tree.dialogue_tree import DialogueTree
+from drl.types import Role, StopReason, Task, Turn
+
+
+@dataclass(kw_only=True)
+class JoshRollout(Rollout):
+    """Keeps the rewarded branches of a dialogue tree.
+
+    `branch_at`: a branching point is a whole agent turn, or each of its steps.
+    `collapse_to`: among branches rewarded in one turn the search goes on with the one that
+    reached most goals (leftmost among equals), or with the leftmost.
+    `label_cut`: a branch that a collapse cuts is censored, or counts as failed as in josh-train.
+    `resolve_censored`: continue each censored branch so many times to find out how it ends.
+    `final_harvest`: branches after the last reward count; otherwise they are censored.
+    `allow_greedy`: accept an agent whose siblings are all equal (a control).
+    """
+
+    is_search = True
+
+    beam_size: int
+    branching: int
+    max_steps: int
+    branch_at: Literal["turn", "step"]
+    collapse_to: Literal["most_goals", "leftmost"]
+    label_cut: Literal["censored", "failed"]
+    resolve_censored: int
+    final_harvest: bool
+    allow_greedy: bool
+    concurrency: int
+
+    def __post_init__(self) -> None:
+        """Check the settings against each other."""
+        check_positive(
+            beam_size=self.beam_size,
+            branching=self.branching,
+            max_steps=self.max_steps,
+            concurrency=self.concurrency,
+        )
+        if self.branching > self.beam_size:
+            raise ConfigError(
+                f"rollout.branching={self.branching} exceeds rollout.beam_size={self.beam_size}: "
+                "no beam could keep its children; lower branching or raise beam_size"
+            )
+        if self.resolve_censored < 0:
+            raise ConfigError(
+                f"rollout.resolve_censored={self.resolve_censored} must not be negative; "
+                "0 leaves censored branches unresolved"
+            )
+
+    async def run(self, task: Task, trial: int, cast: Cast) -> DialogueTree:
+        """The tree of one search, graded."""
+        if not (cast.agent.explores or self.allow_greedy or self.beam_size == 1):
+            raise ConfigError(
+                "agent.temperature=0 gives a josh rollout identical siblings, so there is nothing "
+                "to search; raise agent.temperature, or set rollout.allow_greedy=true for a control"
+            )
+        search = _Search(
+            self, Play(task, trial, cast), DialogueTree(task.id, trial, len(task.goals))
+        )
+        await search.grow()
+        await search.resolve()
+        await search.play.grade(tree)
+        return tree
+
+
+class _Search:
+    """The state of one search: the tree so far, and the branches cut from it."""
+
+    def __init__(self, settings: JoshRollout, play: Play, tree: DialogueTree) -> None:
+        self.settings = settings
+        self.play = play
+        self.tree = tree
+        self.censored: list[Branch] = []
+
+    async def grow(self) -> None:
+        """Alternate the two sides until no goal is open, no branch lives or the steps are over."""
+        live = await self._user_phase([self.play.start()])
+        last_collapse = 0
+        for step in range(self.settings.max_steps):
+            if not live:
+                break
+            num_open = len(live[0].open_goals)
+            live = await self._agent_phase(live)
+            rewarded = [branch for branch in live if len(branch.open_goals) < num_open]
+            if rewarded:
+                live = [self._collapse(live, rewarded)]
+                last_collapse = len(self.tree.nodes)
+                if not live[0].open_goals:
+                    self._stop(live, StopReason.GOALS_REACHED)
+                    break
+            if step + 1 < self.settings.max_steps:
+                live = await self._user_phase(live)
+        else:
+            self._stop(live, StopReason.MAX_TURNS)
+        if not self.settings.final_harvest:
+            for leaf in self.tree.leaves():
+                leaf.censored |= leaf.id >= last_collapse
+        self.tree.mark_successful()
+
+    async def _user_phase(self, live: list[Branch]) -> list[Branch]:
+        turns = await together(self.play.user_turn(branch) for branch in live)
+        return await self._record(live, turns)
+
+    async def _agent_phase(self, live: list[Branch]) -> list[Branch]:
+        """One agent turn on every live branch, after branching where the beam has room."""
+        if self.settings.branch_at == "turn":
+            live = self._expand(live)
+            turns = await together(self.play.agent_turn(branch) for branch in live)
+            return await self._record(live, turns)
+        done: list[Branch] = []
+        while len(done) < len(live):
+            live = self._expand(live, done)
+            movers = [branch for branch in live if branch not in done]
+            parts = await together(self.play.agent_step(branch) for branch in movers)
+            alive = await self._record(movers, parts)
+            done += [branch for branch in alive if not branch.steps]
+            live = [branch for branch in live if branch in done or branch in alive]
+        return live
+
+    def _expand(self, live: list[Branch], done: Sequence[Branch] = ()) -> list[Branch]:
+        """Every branch but those `done` becomes `branching` equal ones, if the beam holds all."""
+        branching = self.settings.branching
+        num_after = (len(live) - len(done)) * branching + len(done)
+        if branching == 1 or num_after > self.settings.beam_size:
+            return live
+        return [
+            twin
+            for branch in live
+            for twin in ([branch] if branch in done else map(branch.fork, range(branching)))
+        ]
+
+    async def _record(self, live: list[Branch], turns: list[Turn]) -> list[Branch]:
+        """Store a turn on each branch, in order; those that go on."""
+        alive = []
+        for branch, turn in zip(live, turns, strict=True):
+            if await self.play.record(self.tree, branch, turn) is None:
+                alive.append(branch)
+        return alive
+
+    def _collapse(self, live: list[Branch], rewarded: list[Branch]) -> Branch:
+        """Cut every branch but one of the rewarded; returns that one."""
+        target = rewarded[0]
+        if self.settings.collapse_to == "most_goals":
+            target = min(rewarded, key=lambda branch: len(branch.open_goals))
+        self.tree.mark_golden(_node(target))
+        for branch in live:
+            if branch is target:
+                continue
+            leaf = self.tree.nodes[_node(branch)]
+            leaf.stop = StopReason.COLLAPSED
+            if branch not in rewarded and self.settings.label_cut == "censored":
+                leaf.censored = True
+                self.censored.append(branch)
+        return target
+
+    def _stop(self, live: list[Branch], reason: StopReason) -> None:
+        for branch in live:
+            self.tree.nodes[_node(branch)].stop = reason
+
+    async def resolve(self) -> None:
+        """Continue each branch that a collapse censored, to find out whether it would succeed."""
+        tries = self.settings.resolve_censored
+        ways = [(branch, index) for branch in self.censored for index in range(tries)]
+        found = await together(self._continue(branch, index) for branch, index in ways)
+        for (branch, _), (part, hit) in zip(ways, found, strict=True):
+            if hit is None:
+                continue
+            leaf = self.tree.nodes[_node(branch)]
+            num_hits, num_tries = leaf.resolved or (0, 0)
+            leaf.resolved = (num_hits + hit, num_tries + 1)
+            self.tree.graft(part, below=leaf.id)
+
+    async def _continue(self, branch: Branch, index: int) -> tuple[DialogueTree, bool | None]:
+        """One continuation as a tree, and whether it earned a reward (None: it broke)."""
+        part = DialogueTree(self.tree.task_id, self.tree.trial, self.tree.num_goals)
+        twin = branch.fork(f"continue {index}")
+        twin.node = None
+        num_turns = sum(turn.role is Role.AGENT for turn in branch.agent_view)
+        stop = await play_dialogue(
+            part,
+            self.play,
+            twin,
+            max_steps=max(1, self.settings.max_steps - num_turns),
+            stop_at_open=len(branch.open_goals) - 1,
+        )
+        for node in part.nodes:
+            node.continuation = True
+        if stop is StopReason.ERROR:
+            return part, None
+        return part, len(twin.open_goals) < len(branch.open_goals)
+
+
+def _node(branch: Branch) -> int:
+    assert branch.node is not None, "a branch has a node once anyone has spoken"
+    return branch.node

@@ -1,0 +1,33 @@
+"""One dialogue: what the policy does alone."""
+
+from dataclasses import dataclass
+
+from drl.rollout._dialogue import play_dialogue
+from drl.rollout._play import Play
+from drl.rollout._settings import check_positive
+from drl.rollout.base import Cast, Rollout
+from drl.tree.dialogue_tree import DialogueTree
+from drl.types import Task
+
+
+@dataclass(kw_only=True)
+class SingleRollout(Rollout):
+    """Plays one dialogue of at most `max_steps` agent turns."""
+
+    is_search = False
+
+    max_steps: int
+    concurrency: int
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        check_positive(max_steps=self.max_steps, concurrency=self.concurrency)
+
+    async def run(self, task: Task, trial: int, cast: Cast) -> DialogueTree:
+        """The one dialogue, as a tree without branches."""
+        tree = DialogueTree(task.id, trial, len(task.goals))
+        play = Play(task, trial, cast)
+        await play_dialogue(tree, play, play.start(), max_steps=self.max_steps)
+        tree.mark_successful()
+        await play.grade(tree)
+        return tree
