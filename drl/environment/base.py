@@ -56,3 +56,7 @@ class Environment(ABC):
         self, goal: Goal, call: ToolCall, result: ToolResult, open_goals: Sequence[Goal]
     ) -> bool:
         """Whether this call, with what it returned, reaches `goal` while `open_goals` are open."""
+
+    def exact_call(self, goal: Goal) -> ToolCall:
+        """The call that states `goal` and nothing else; `trainer=validate` replays it."""
+        return ToolCall(goal.kind, goal.arguments)

@@ -1,0 +1,126 @@
+"""ToolWOZ: 7,849 dialogues about hotels, attractions, trains and restaurants, from MultiWOZ.
+
+Published with josh-train 0.1.4 (MIT); fetched the first time it is loaded.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from drl.dataset.base import Dataset
+from drl.domains.toolwoz import fetch, world
+from drl.domains.toolwoz.brief import brief
+from drl.domains.toolwoz.winnable import unreachable
+from drl.domains.toolwoz.world import SPLITS, World
+from drl.errors import ConfigError
+from drl.types import Task
+
+
+@dataclass(kw_only=True)
+class ToolWOZDataset(Dataset):
+    """The tasks of one split, ordered by id."""
+
+    root: str
+    split: str
+    ids: list[str] | None
+    exclude_unwinnable: bool
+    limit: int | None
+    shard: int
+    num_shards: int
+
+    def __post_init__(self) -> None:
+        """Check the choice of tasks as far as it needs no data."""
+        if self.split not in SPLITS:
+            raise ConfigError(
+                f"dataset.split={self.split} is unknown; use one of {', '.join(SPLITS)}"
+            )
+        if self.limit is not None and self.limit < 1:
+            raise ConfigError(
+                f"dataset.limit={self.limit} chooses no task; use at least 1, or null for all"
+            )
+        if self.num_shards < 1:
+            raise ConfigError(f"dataset.num_shards={self.num_shards} must be at least 1; use 1")
+        if not 0 <= self.shard < self.num_shards:
+            raise ConfigError(
+                f"dataset.shard={self.shard} must be from 0 to {self.num_shards - 1} "
+                f"(dataset.num_shards={self.num_shards}); lower it"
+            )
+
+    @property
+    def version(self) -> str:
+        """The version of the stored data.
+
+        Raises:
+            DataError: it is missing, corrupt, or of another version.
+        """
+        return world.load(Path(self.root)).version
+
+    def load(self) -> Sequence[Task]:
+        """The chosen tasks; fetches the data if it is not there yet.
+
+        Of the split first `ids` are taken, then `limit`, then the shard.
+
+        Raises:
+            DataError: the data cannot be fetched or read.
+            ConfigError: an id is not in the split, or no task is left.
+        """
+        root = Path(self.root)
+        fetch.fetch(root)
+        loaded = world.load(root)
+        chosen = self._choose(loaded)[: self.limit]
+        shard = chosen[self.shard :: self.num_shards]
+        if not shard:
+            raise ConfigError(
+                f"dataset.shard={self.shard} of {self.num_shards} is empty: only {len(chosen)} "
+                "tasks are chosen; lower dataset.num_shards or choose more"
+            )
+        return [self._task(loaded, dialogue_id) for dialogue_id in shard]
+
+    def _choose(self, loaded: World) -> list[str]:
+        chosen = list(loaded.splits[self.split])
+        if self.ids is not None:
+            wanted = {_full(dialogue_id) for dialogue_id in self.ids}
+            for dialogue_id in sorted(wanted - set(chosen)):
+                raise ConfigError(self._unknown(loaded, dialogue_id))
+            chosen = [dialogue_id for dialogue_id in chosen if dialogue_id in wanted]
+        if self.exclude_unwinnable:
+            chosen = [dialogue_id for dialogue_id in chosen if _winnable(loaded, dialogue_id)]
+        if not chosen:
+            raise ConfigError(
+                f"dataset.ids={self.ids} leaves no task of split {self.split}; name at least one "
+                "that can be won, or set dataset.ids=null"
+            )
+        return chosen
+
+    def _unknown(self, loaded: World, dialogue_id: str) -> str:
+        homes = [split for split, ids in loaded.splits.items() if dialogue_id in ids]
+        if not homes:
+            some = ", ".join(loaded.splits[self.split][:3])
+            return (
+                f"dataset.ids={dialogue_id} is no dialogue of ToolWOZ; "
+                f"ids of split {self.split} are {some}, ..."
+            )
+        return (
+            f"dataset.ids={dialogue_id} is not in split {self.split}; "
+            f"set dataset.split={homes[0]} for it"
+        )
+
+    def _task(self, loaded: World, dialogue_id: str) -> Task:
+        scene = loaded.scene(dialogue_id)
+        return Task(
+            id=dialogue_id,
+            split=self.split,
+            brief=brief(scene.record, loaded.definitions),
+            goals=scene.derived.goals,
+            world=scene,
+        )
+
+
+def _full(dialogue_id: str) -> str:
+    return dialogue_id if dialogue_id.endswith(".json") else f"{dialogue_id}.json"
+
+
+def _winnable(loaded: World, dialogue_id: str) -> bool:
+    """Whether all goals can be reached, under the published rules and the repaired ones."""
+    scene = loaded.scene(dialogue_id)
+    return not unreachable(scene, "faithful") and not unreachable(scene, "fixed")

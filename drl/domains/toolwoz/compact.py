@@ -1,0 +1,114 @@
+"""The compact form on disk: what it holds, how it is written and how it is checked.
+
+<root>/toolwoz/
+├── manifest.json       version, checksums
+├── world.json.gz       databases, tool definitions, splits
+└── dialogues.tsv.gz    one line a dialogue: id, tab, its record as JSON
+"""
+
+import gzip
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, cast
+
+from drl.errors import DataError
+from drl.types import JSON
+
+FORMAT: Final = "toolwoz-1"
+"""Raised whenever the compact form or its content changes."""
+
+CONTENT_SHA256: Final = "aa3e4ff4675846d9c05fb2b88de3993f2b8ea16934706a6186b176b6a0b6eead"
+"""Of the published content in this form; other content carries its own hash in its version."""
+
+FOLDER: Final = "toolwoz"
+_MANIFEST: Final = "manifest.json"
+_WORLD: Final = "world.json.gz"
+_DIALOGUES: Final = "dialogues.tsv.gz"
+_REMEDY: Final = "run `drl data toolwoz` to build it anew"
+
+
+@dataclass(frozen=True, slots=True)
+class Compact:
+    """The compact form in memory; dialogues stay text until one is asked for."""
+
+    version: str
+    world: Mapping[str, JSON]
+    dialogues: Mapping[str, str]
+
+
+def write(folder: Path, world: Mapping[str, JSON], dialogues: Mapping[str, str]) -> None:
+    """Write all files of the form into an empty folder.
+
+    Raises:
+        OSError: they cannot be written.
+    """
+    lines = "".join(f"{name}\t{text}\n" for name, text in sorted(dialogues.items()))
+    contents = {_WORLD: encode(world), _DIALOGUES: lines.rstrip("\n")}
+    digest = hashlib.sha256()
+    checksums: dict[str, str] = {}
+    for name, text in contents.items():
+        digest.update(text.encode())
+        packed = gzip.compress(text.encode(), compresslevel=6, mtime=0)
+        checksums[name] = hashlib.sha256(packed).hexdigest()
+        (folder / name).write_bytes(packed)
+    manifest = {"format": FORMAT, "content_sha256": digest.hexdigest(), "files": checksums}
+    (folder / _MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+
+
+def read(folder: Path) -> Compact:
+    """The form that `write` left in `folder`.
+
+    Raises:
+        DataError: it is missing, of another version, or corrupt.
+    """
+    manifest = read_manifest(folder)
+    world, lines = (_checked(folder, name, manifest) for name in (_WORLD, _DIALOGUES))
+    parts = (line.partition("\t") for line in lines.split("\n"))
+    dialogues = {dialogue_id: text for dialogue_id, _, text in parts}
+    return Compact(version(manifest), json.loads(world), dialogues)
+
+
+def read_manifest(folder: Path) -> Mapping[str, JSON]:
+    """The manifest of a compact form of this version.
+
+    Raises:
+        DataError: it is missing, of another version, or corrupt.
+    """
+    path = folder / _MANIFEST
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+        found = manifest["format"]
+    except FileNotFoundError as error:
+        raise DataError(f"no ToolWOZ data in {folder}; run `drl data toolwoz`") from error
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise DataError(f"{path} is corrupt ({error}); {_REMEDY}") from error
+    if found != FORMAT:
+        raise DataError(f"{path} is of version {found}, this code reads {FORMAT}; {_REMEDY}")
+    return manifest
+
+
+def version(manifest: Mapping[str, JSON]) -> str:
+    """How results name the data."""
+    content = str(manifest["content_sha256"])
+    return FORMAT if content == CONTENT_SHA256 else f"{FORMAT}+{content[:8]}"
+
+
+def encode(value: JSON | Mapping[str, JSON]) -> str:
+    """JSON without blanks."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _checked(folder: Path, name: str, manifest: Mapping[str, JSON]) -> str:
+    path = folder / name
+    try:
+        packed = path.read_bytes()
+        expected = cast(Mapping[str, JSON], manifest["files"])[name]
+        intact = hashlib.sha256(packed).hexdigest() == expected
+    except (OSError, KeyError, TypeError) as error:
+        raise DataError(f"{path} is missing or corrupt ({error}); {_REMEDY}") from error
+    if not intact:
+        raise DataError(f"{path} is corrupt (its checksum is wrong); {_REMEDY}")
+    return gzip.decompress(packed).decode()

@@ -1,0 +1,166 @@
+"""Gets the real ToolWOZ data once and keeps it in a compact form.
+
+The josh-train 0.1.4 wheel on the Python package index (MIT) holds the dialogues, databases and
+tool definitions. The compact form appears in one rename: whatever interrupts a run, `root` holds
+either all of it or none. Runs that meet wait for each other.
+"""
+
+import errno
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, cast
+
+from filelock import FileLock, Timeout
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+from drl.domains.toolwoz import compact
+from drl.domains.toolwoz.record import DOMAINS, from_published
+from drl.domains.toolwoz.source import REMEDY, Source
+from drl.domains.toolwoz.stream import entries
+from drl.errors import DataError
+from drl.types import JSON
+
+_REQUIREMENT: Final = "josh-train==0.1.4"
+_WORK: Final = ".toolwoz-work-"
+_PATIENCE_S: Final = 900
+"""How long to wait for another process that fetches the same data."""
+
+
+def fetch(root: Path, source: Path | None = None) -> Path:
+    """The folder of the compact form below `root`, built if it is not there yet.
+
+    `source` is a josh-train 0.1.4 wheel, its unpacked folder or checkout, or the dataset.zip in
+    it; without one the wheel is downloaded through pip. Shows progress on a terminal.
+
+    Raises:
+        DataError: the source is missing, corrupt or another one; there is no network; `root`
+            cannot be written.
+    """
+    folder = root / compact.FOLDER
+    if is_fetched(root):
+        return folder
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        with FileLock(root / ".toolwoz.lock", timeout=_PATIENCE_S):
+            if not is_fetched(root):
+                _build(root, source)
+    except Timeout as error:
+        raise DataError(
+            f"another process has been fetching into {root} for {_PATIENCE_S} s; "
+            "wait for it or end it"
+        ) from error
+    except OSError as error:
+        raise _unwritable(root, error) from error
+    return folder
+
+
+def is_fetched(root: Path) -> bool:
+    """Whether the compact form of this version is there and intact."""
+    try:
+        compact.read(root / compact.FOLDER)
+    except DataError:
+        return False
+    return True
+
+
+def _build(root: Path, source: Path | None) -> None:
+    for leftover in root.glob(f"{_WORK}*"):  # of a run that was killed; the lock is ours
+        shutil.rmtree(leftover, ignore_errors=True)
+    with tempfile.TemporaryDirectory(dir=root, prefix=_WORK) as work:
+        opened = Source(_download(Path(work)) if source is None else source)
+        try:
+            fresh = Path(work) / compact.FOLDER
+            fresh.mkdir()
+            compact.write(fresh, *_convert(opened))
+        finally:
+            opened.close()
+        final = root / compact.FOLDER
+        if final.exists():  # of another version, or corrupt
+            final.replace(Path(work) / "replaced")
+        fresh.replace(final)
+
+
+def _download(folder: Path) -> Path:
+    """The wheel, through pip so that the user's index and proxy settings hold."""
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:"]
+    command += ["--no-input", "--quiet", "--disable-pip-version-check", "--dest", str(folder)]
+    with Console(stderr=True).status(f"downloading {_REQUIREMENT} (25 MB)"):
+        done = subprocess.run([*command, _REQUIREMENT], capture_output=True, text=True, check=False)
+    wheels = list(folder.glob("*.whl"))
+    if done.returncode or not wheels:
+        lines = done.stderr.strip().splitlines() or ["pip said nothing"]
+        raise DataError(f"pip could not download {_REQUIREMENT} ({lines[-1]}); {REMEDY}")
+    return wheels[0]
+
+
+def _convert(source: Source) -> tuple[Mapping[str, JSON], Mapping[str, str]]:
+    """The world and the dialogues of the compact form."""
+    try:
+        kept: dict[str, str] = {}
+        with source.dialogues() as (stream, length), _progress(length) as advance:
+            for dialogue_id, dialogue in entries(stream, "data.json", advance):
+                compact_form = from_published(cast(Mapping[str, JSON], dialogue))
+                if compact_form is not None:
+                    kept[dialogue_id] = compact.encode(compact_form)
+        return _world(source, kept), kept
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
+        raise DataError(
+            f"{source.path} is not laid out like josh-train 0.1.4 ({error!r}); {REMEDY}"
+        ) from error
+
+
+def _world(source: Source, kept: Mapping[str, str]) -> Mapping[str, JSON]:
+    """Databases, tool definitions and splits."""
+    listed = {
+        split: source.read(f"data/{split}ListFile.json").decode().split()
+        for split in ("test", "val")
+    }
+    full_test = sorted(kept.keys() & set(listed["test"]))
+    val = sorted(kept.keys() & set(listed["val"]))
+    training = cast(list[str], source.json("josh_train/training_fnames.json"))
+    splits: dict[str, JSON] = {
+        "train": sorted(kept.keys() - set(full_test) - set(val)),
+        "val": val,
+        "test": full_test[:450],  # the published choice: the alphabetically first ones
+        "full_test": full_test,
+        "training_fnames": sorted(kept.keys() & set(training)),
+    }
+    return {
+        "tables": {domain: _rows(source.json(f"db/{domain}_db.json")) for domain in DOMAINS},
+        "definitions": source.json("data/valid_api_defs.json"),
+        "tools": source.json("data/tools.json"),
+        "splits": splits,
+    }
+
+
+def _rows(published: JSON) -> list[JSON]:
+    """All rows with all columns, in the order in which columns first appear."""
+    rows = cast(list[Mapping[str, JSON]], published)
+    columns = {name: None for row in rows for name in row}
+    return [{**columns, **row} for row in rows]
+
+
+@contextmanager
+def _progress(length: int) -> Iterator[Callable[[int], None]]:
+    console = Console(stderr=True)
+    parts = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*parts, console=console, disable=not console.is_terminal) as progress:
+        task = progress.add_task("reading the dialogues", total=length)
+        yield lambda count: progress.advance(task, count)
+
+
+def _unwritable(root: Path, error: OSError) -> DataError:
+    remedy = "set data_dir (or --root) to a folder that can be written"
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        remedy = f"free about 100 MB there, or {remedy}"
+    return DataError(
+        f"cannot write the ToolWOZ data into {root}: {os.strerror(error.errno or 0)}"
+        f" ({error.filename or root}); {remedy}"
+    )
