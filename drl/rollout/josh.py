@@ -71,9 +71,8 @@ class JoshRollout(Rollout):
                 "agent.temperature=0 gives a josh rollout identical siblings, so there is nothing "
                 "to search; raise agent.temperature, or set rollout.allow_greedy=true for a control"
             )
-        search = _Search(
-            self, Play(task, trial, cast), DialogueTree(task.id, trial, len(task.goals))
-        )
+        tree = DialogueTree(task.id, trial, len(task.goals))
+        search = _Search(self, Play(task, trial, cast), tree)
         await search.grow()
         await search.resolve()
         await search.play.grade(tree)
@@ -135,8 +134,11 @@ class _Search:
         return live
 
     def _expand(self, live: list[Branch], done: Sequence[Branch] = ()) -> list[Branch]:
-        """Every branch but those `done` becomes `branching` equal ones, if the beam holds all."""
-        branching = self.settings.branching
+        """Every branch but those `done` becomes `branching` equal ones, if the beam holds all.
+
+        Without goals there is nothing to search for, so the one dialogue goes on alone.
+        """
+        branching = self.settings.branching if self.tree.num_goals else 1
         num_after = (len(live) - len(done)) * branching + len(done)
         if branching == 1 or num_after > self.settings.beam_size:
             return live
@@ -180,12 +182,11 @@ class _Search:
         ways = [(branch, index) for branch in self.censored for index in range(tries)]
         found = await together(self._continue(branch, index) for branch, index in ways)
         for (branch, _), (part, hit) in zip(ways, found, strict=True):
-            if hit is None:
-                continue
             leaf = self.tree.nodes[_node(branch)]
-            num_hits, num_tries = leaf.resolved or (0, 0)
-            leaf.resolved = (num_hits + hit, num_tries + 1)
             self.tree.graft(part, below=leaf.id)
+            if hit is not None:
+                num_hits, num_tries = leaf.resolved or (0, 0)
+                leaf.resolved = (num_hits + hit, num_tries + 1)
 
     async def _continue(self, branch: Branch, index: int) -> tuple[DialogueTree, bool | None]:
         """One continuation as a tree, and whether it earned a reward (None: it broke)."""

@@ -1,0 +1,103 @@
+"""What a run's trees amount to: rewards with intervals, errors, measures, cost in calls."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+
+from drl.evaluation.conduct import conduct
+from drl.evaluation.intervals import Estimate, mean_over_tasks, pass_hat_k
+from drl.tree.dialogue_tree import DialogueTree
+from drl.types import JSON, Outcome, Task
+
+FULL = 1 - 1e-6
+"""A score from here on is a full success (relative tolerance of josh-train's evaluation)."""
+
+ByTask = defaultdict[str, list[float]]
+
+
+def _by_task() -> ByTask:
+    return defaultdict(list)
+
+
+@dataclass(slots=True)
+class Tally:
+    """Sums up trees one at a time; holds numbers only, never the trees."""
+
+    scores: ByTask = field(default_factory=_by_task)
+    calls: ByTask = field(default_factory=_by_task)
+    by_domain: dict[str, ByTask] = field(default_factory=lambda: defaultdict(_by_task))
+    by_kind: dict[str, ByTask] = field(default_factory=lambda: defaultdict(_by_task))
+    measures: dict[str, ByTask] = field(default_factory=lambda: defaultdict(_by_task))
+    outcomes: Counter[Outcome] = field(default_factory=Counter)
+    causes: Counter[str] = field(default_factory=Counter)
+    num_errors: int = 0
+    num_unscored: int = 0
+
+    def add(self, task: Task, tree: DialogueTree) -> None:
+        """Take one rollout into account; its best dialogue stands for it."""
+        for leaf in tree.leaves():
+            self.outcomes[tree.outcome(leaf)] += 1
+        failures = [node.turn.failure for node in tree.nodes if node.turn.failure]
+        self.causes.update(f"{failure.stage}: {failure.cause}" for failure in failures)
+        self.calls[task.id].append(tree.num_agent_calls)
+        best = tree.best_leaf()
+        if best is None or best.score is None:
+            if failures:
+                self.num_errors += 1
+            else:
+                self.num_unscored += 1
+            return
+        self.scores[task.id].append(best.score)
+        for name, value in asdict(conduct(task, tree.dialogue(best.id))).items():
+            if value is not None:
+                self.measures[name][task.id].append(value)
+        self._add_goals(task, best.open_goals)
+
+    def _add_goals(self, task: Task, open_goals: Sequence[int]) -> None:
+        for group, key in ((self.by_domain, "domain"), (self.by_kind, "kind")):
+            hits: dict[str, list[float]] = defaultdict(list)
+            for index, goal in enumerate(task.goals):
+                name = goal.domain if key == "domain" else goal.kind
+                hits[name].append(float(index not in open_goals))
+            for name, values in hits.items():
+                group[name][task.id].append(sum(values) / len(values))
+
+    def to_json(self) -> dict[str, JSON]:
+        """The numbers, each as value, low, high and n."""
+        full = {t: [score >= FULL for score in scores] for t, scores in self.scores.items()}
+        num_trials = max((len(trials) for trials in full.values()), default=0)
+        return {
+            "n_tasks": len(self.calls),
+            "n_trials": max((len(trials) for trials in self.calls.values()), default=0),
+            "n_scored": sum(map(len, self.scores.values())),
+            "n_errors": self.num_errors,
+            "n_unscored": self.num_unscored,
+            "mean_reward": _json(mean_over_tasks(self.scores)),
+            "full_success": _json(mean_over_tasks(full)),
+            "pass_hat_k": {str(k): _json(pass_hat_k(full, k)) for k in range(1, num_trials + 1)},
+            "agent_calls": _json(mean_over_tasks(self.calls)),
+            "per_domain": {name: _json(mean_over_tasks(v)) for name, v in _sorted(self.by_domain)},
+            "per_goal_kind": {name: _json(mean_over_tasks(v)) for name, v in _sorted(self.by_kind)},
+            "metrics": {name: _json(mean_over_tasks(v)) for name, v in self.measures.items()},
+            "branches": {outcome.value: n for outcome, n in self.outcomes.items()},
+            "error_causes": dict(self.causes.most_common(20)),
+        }
+
+
+def tally(tasks: Iterable[Task], trees: Iterable[DialogueTree]) -> Tally:
+    """The tally of all trees whose task is among `tasks`."""
+    by_id = {task.id: task for task in tasks}
+    total = Tally()
+    for tree in trees:
+        total.add(by_id[tree.task_id], tree)
+    return total
+
+
+def _sorted(groups: Mapping[str, ByTask]) -> list[tuple[str, ByTask]]:
+    return sorted(groups.items())
+
+
+def _json(estimate: Estimate | None) -> JSON:
+    return None if estimate is None else estimate.to_json()

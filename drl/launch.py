@@ -1,0 +1,104 @@
+"""From a command line to a finished run: compose, check, build, run.
+
+`run.py` calls `main`. Everything that can be known to be wrong is found by `preflight`, before
+Hydra starts a job: names, keys, types, and what constructors refuse, for every job of a sweep.
+"""
+
+from __future__ import annotations
+
+import logging
+import signal
+import sys
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+
+import hydra
+from hydra.core.hydra_config import HydraConfig
+from omegaconf import DictConfig, OmegaConf
+from rich.console import Console
+from rich.logging import RichHandler
+
+from drl.errors import ConfigError, DrlError
+from drl.runtime.compose import compose, jobs_of, options
+from drl.runtime.config import build, check_nodes, config_hash, to_plain
+from drl.runtime.run_dir import RunDir
+from drl.trainer.base import Parts, Trainer
+from drl.types import JSON
+
+_STDERR = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def main(conf: Path) -> None:
+    """Run the command line with the config groups in the folder `conf`."""
+    OmegaConf.register_new_resolver("config_hash", _hash_of_root, replace=True)
+    try:
+        for overrides in jobs_of(sys.argv[1:]):
+            preflight(conf, overrides)
+    except DrlError as error:
+        _fail(error)
+    start = hydra.main(version_base="1.3", config_path=str(conf), config_name="config")
+    start(_job)()
+
+
+def preflight(conf: Path, overrides: list[str]) -> tuple[Trainer, Parts]:
+    """The trainer and the parts that a command line asks for, checked but not loaded.
+
+    Raises:
+        ConfigError: one line with the known names.
+    """
+    return assemble(to_plain(compose(conf, overrides)), conf)
+
+
+def assemble(plain: Mapping[str, JSON], conf: Path) -> tuple[Trainer, Parts]:
+    """Check all nodes of a resolved config, then build them; construction loads nothing."""
+    check_nodes(plain)
+    groups = {field.name for field in fields(Parts)} - {"name", "seed", "config"}
+    nodes = {key: node for key, node in plain.items() if isinstance(node, Mapping)}
+    built = {key: build(key, node) for key, node in nodes.items() if key in groups}
+    trainer = build("trainer", nodes["trainer"]) if "trainer" in nodes else None
+    if not isinstance(trainer, Trainer):
+        raise ConfigError(f"trainer is not chosen; known: {', '.join(options(conf, 'trainer'))}")
+    for group in trainer.needs:
+        if group not in built:
+            known = ", ".join(options(conf, group))
+            raise ConfigError(
+                f"{group} is not chosen, but {type(trainer).__name__} needs one; "
+                f"add {group}=NAME (known: {known}) or start from +experiment=NAME "
+                f"(known: {', '.join(options(conf, 'experiment'))})"
+            )
+    built.setdefault("score", built.get("reward"))
+    name, seed = plain["name"], plain["seed"]
+    if not isinstance(name, str) or not isinstance(seed, int):
+        raise ConfigError(f"name={name!r} must be text and seed={seed!r} a whole number")
+    return trainer, Parts(name=name, seed=seed, config=plain, **built)  # pyright: ignore[reportArgumentType]
+
+
+def _job(config: DictConfig) -> None:
+    """One job, in the process that Hydra chose for it."""
+    logging.basicConfig(level="WARNING", handlers=[RichHandler(console=_STDERR)], force=True)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    folder = Path(HydraConfig.get().runtime.output_dir)
+    conf = Path(
+        next(s.path for s in HydraConfig.get().runtime.config_sources if s.provider == "main")
+    )
+    try:
+        trainer, parts = assemble(to_plain(config), conf)
+        with RunDir(folder) as run_dir:
+            run_dir.claim(parts.config)
+            trainer.run(parts, run_dir)
+    except DrlError as error:
+        _fail(error)
+    except KeyboardInterrupt:
+        _STDERR.print(f"Stopped. What is finished is in {folder}; the same command goes on there.")
+        sys.exit(130)
+
+
+def _hash_of_root(*, _root_: DictConfig) -> str:
+    return config_hash(to_plain(_root_))
+
+
+def _fail(error: DrlError) -> None:
+    """One clear line instead of a traceback."""
+    _STDERR.print(f"error: {' '.join(str(error).split())}", style="bold red", markup=False)
+    sys.exit(2)

@@ -1,0 +1,101 @@
+"""Config nodes against the constructors they name, and the objects that come of them."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Mapping
+from hashlib import blake2b
+from typing import Any, get_args, get_type_hints
+
+from hydra.errors import InstantiationException
+from hydra.utils import get_class, instantiate
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+from pydantic import TypeAdapter, ValidationError
+
+from drl.errors import ConfigError, DrlError
+from drl.runtime.run_dir import without_paths
+from drl.types import JSON
+
+
+def to_plain(config: DictConfig) -> dict[str, JSON]:
+    """The run's own part of a config, resolved: all but Hydra's node.
+
+    Raises:
+        ConfigError: a mandatory value is missing or an interpolation leads nowhere.
+    """
+    try:
+        names = [str(name) for name in config if name != "hydra"]
+        part = OmegaConf.masked_copy(config, names)
+        plain = OmegaConf.to_container(part, resolve=True, throw_on_missing=True)
+    except OmegaConfBaseException as error:
+        raise ConfigError(f"{error.full_key}: {' '.join(str(error.msg).split())}") from error
+    assert isinstance(plain, dict)
+    return {str(key): value for key, value in plain.items()}
+
+
+def config_hash(plain: Mapping[str, JSON]) -> str:
+    """Eight hex digits that are equal for configs which differ in paths only."""
+    text = json.dumps(without_paths(dict(plain)), sort_keys=True)
+    return blake2b(text.encode(), digest_size=4).hexdigest()
+
+
+def check_nodes(plain: Mapping[str, JSON], prefix: str = "") -> None:
+    """Hold every node with a `_target_` against its constructor's parameters and their types.
+
+    Raises:
+        ConfigError: an unknown, missing or wrongly typed setting; the message lists what is known.
+    """
+    for key, node in plain.items():
+        if isinstance(node, Mapping):
+            if "_target_" in node:
+                _check_node(prefix + key, node)
+            check_nodes(node, f"{prefix}{key}.")
+
+
+def build(key: str, node: Mapping[str, JSON]) -> object:
+    """The object that a node describes.
+
+    Raises:
+        ConfigError: its constructor refuses the settings.
+    """
+    try:
+        return instantiate(dict(node), _convert_="all")
+    except InstantiationException as error:
+        if isinstance(error.__cause__, DrlError):
+            raise error.__cause__ from None
+        raise ConfigError(f"{key}: cannot be built: {error.__cause__ or error}") from error
+
+
+def _check_node(key: str, node: Mapping[str, JSON]) -> None:
+    target = str(node["_target_"])
+    try:
+        cls = get_class(target)
+    except ImportError as error:
+        raise ConfigError(f"{key}._target_={target} cannot be imported: {error}") from error
+    known = inspect.signature(cls).parameters
+    hints = get_type_hints(cls) | get_type_hints(cls.__init__)
+    given = {name: value for name, value in node.items() if not name.startswith("_")}
+    for name, value in given.items():
+        if name not in known:
+            raise ConfigError(
+                f"{key}.{name}={value} is not a setting of {target}; known: {', '.join(known)}"
+            )
+        if not (isinstance(value, Mapping) and "_target_" in value):
+            _check_type(f"{key}.{name}", value, hints[name])
+    missing = [n for n, p in known.items() if n not in given and p.default is p.empty]
+    if missing:
+        raise ConfigError(f"{key}.{missing[0]} is missing; {target} needs it")
+
+
+def _check_type(key: str, value: JSON, annotation: Any) -> None:
+    try:
+        TypeAdapter(annotation).validate_python(value, strict=True)
+    except ValidationError as error:
+        is_plain = isinstance(annotation, type) and not get_args(annotation)
+        wanted = annotation.__name__ if is_plain else str(annotation).replace("typing.", "")
+        reason = error.errors()[0]["msg"]
+        raise ConfigError(
+            f"{key}={value!r} must be {wanted}: {reason[0].lower()}{reason[1:]}"
+        ) from error

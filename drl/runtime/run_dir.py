@@ -1,0 +1,141 @@
+"""A run folder: who may write in it, what it was started with, and its small files.
+
+One process at a time holds a run folder. `provenance.json` is written once; a start with another
+config in that folder is refused, so that results never mix.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib.metadata import distributions
+from pathlib import Path
+from types import TracebackType
+
+from filelock import FileLock, Timeout
+from omegaconf import OmegaConf
+
+from drl.errors import RunError
+from drl.types import JSON
+
+Config = Mapping[str, JSON]
+
+PATH_KEYS = frozenset({"data_dir", "root"})
+"""Settings that only say where things lie: they do not make another run."""
+
+
+class RunDir:
+    """A locked folder for one config.
+
+    Raises:
+        RunError: the folder cannot be written, is in use, or belongs to another config.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = FileLock(path / ".lock", timeout=0)
+
+    def __enter__(self) -> RunDir:
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            self._lock.acquire()
+        except Timeout as error:
+            raise RunError(
+                f"{self.path}: another run is writing there; wait for it, or choose another folder "
+                "with hydra.run.dir=DIR"
+            ) from error
+        except OSError as error:
+            raise RunError(
+                f"{self.path}: cannot be written ({error.strerror}); choose another folder with "
+                "hydra.run.dir=DIR"
+            ) from error
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._lock.release()
+
+    def claim(self, config: Config) -> None:
+        """Write down what this run is, or check that it is the run that began here."""
+        file = self.path / "provenance.json"
+        if file.exists():
+            before = json.loads(file.read_text())["config"]
+            changed = sorted(_differences(without_paths(before), without_paths(config)))
+            if changed:
+                raise RunError(
+                    f"{self.path}: holds a run with another config ({', '.join(changed[:5])} "
+                    "differ); choose another folder with hydra.run.dir=DIR"
+                )
+            return
+        hydra = self.path / ".hydra"
+        hydra.mkdir(exist_ok=True)
+        self.write(".hydra/config.yaml", OmegaConf.to_yaml(OmegaConf.create(dict(config))))
+        self.write("provenance.json", json.dumps(_provenance(config), indent=2) + "\n")
+
+    def write(self, name: str, text: str) -> Path:
+        """Replace a small file as a whole, so that a reader never meets half of it."""
+        target = self.path / name
+        draft = target.with_name(target.name + ".draft")
+        try:
+            draft.write_text(text)
+            os.replace(draft, target)
+        except OSError as error:
+            raise RunError(
+                f"{target}: cannot be written ({error.strerror}); make room and start the same "
+                "command again"
+            ) from error
+        return target
+
+    def write_json(self, name: str, value: Mapping[str, JSON]) -> Path:
+        """Replace a small JSON file as a whole."""
+        return self.write(name, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def without_paths(config: JSON) -> JSON:
+    """The config without the settings that only say where things lie."""
+    if isinstance(config, Mapping):
+        return {key: without_paths(v) for key, v in config.items() if key not in PATH_KEYS}
+    return config
+
+
+def _differences(before: JSON, now: JSON, prefix: str = "") -> list[str]:
+    """Dotted keys at which two configs differ."""
+    if not (isinstance(before, Mapping) and isinstance(now, Mapping)):
+        return [] if before == now else [prefix.rstrip(".") or "config"]
+    keys = before.keys() | now.keys()
+    return [d for k in keys for d in _differences(before.get(k), now.get(k), f"{prefix}{k}.")]
+
+
+def _provenance(config: Config) -> dict[str, JSON]:
+    packages = {d.name: d.version for d in distributions()}
+    return {
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command": ["run.py", *sys.argv[1:]],
+        "config": config,
+        "git_commit": _git("rev-parse", "HEAD"),
+        "git_diff": _git("diff", "HEAD"),
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "packages": dict(sorted(packages.items())),
+    }
+
+
+def _git(*arguments: str) -> str | None:
+    """What git says about the code that runs; None outside a checkout."""
+    here = Path(__file__).parent
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(here), *arguments], capture_output=True, text=True, timeout=20
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None

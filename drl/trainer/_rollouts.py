@@ -1,0 +1,139 @@
+"""All tasks of a run rolled out side by side into its store, and summed up."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+
+from drl.errors import DrlError
+from drl.evaluation.summary import tally
+from drl.report.html import write_report
+from drl.report.task_card import TaskCard
+from drl.rollout.base import Cast
+from drl.runtime.progress import ProgressBar, progress_bar
+from drl.runtime.run_dir import RunDir
+from drl.trainer.base import Parts, chosen
+from drl.tree.dialogue_tree import DialogueTree
+from drl.tree.store import FILE_NAME, RolloutStore, read_trees
+from drl.types import JSON, Failure, Role, StopReason, Task, Turn
+
+NEEDS = ("dataset", "environment", "agent", "user_simulator", "reward", "rollout")
+
+_LOG = logging.getLogger(__name__)
+
+
+def roll_out(parts: Parts, run_dir: RunDir, trials: int) -> dict[str, JSON]:
+    """Run what is not yet stored, then write `summary.json` and `report.html`; returns the summary.
+
+    Rollouts finish in any order; nothing in a tree depends on that order.
+    """
+    tasks = chosen(parts.dataset).load()
+    started = time.perf_counter()
+    with RolloutStore(run_dir.path) as store:
+        wanted = [(task, trial) for trial in range(trials) for task in tasks]
+        missing = [(task, trial) for task, trial in wanted if (task.id, trial) not in store.done]
+        title = f"{parts.name}: rollouts"
+        with progress_bar(title, len(wanted), len(wanted) - len(missing)) as bar:
+            asyncio.run(_run_all(parts, missing, store, bar))
+    seconds = time.perf_counter() - started
+    summary = _summarise(
+        parts, run_dir, tasks, round(seconds, 2), resumed=len(wanted) - len(missing)
+    )
+    run_dir.write_json("summary.json", summary)
+    write_report(run_dir.path / "report.html", parts.name, summary, _cards(tasks, run_dir))
+    return summary
+
+
+async def _run_all(
+    parts: Parts, missing: Sequence[tuple[Task, int]], store: RolloutStore, bar: ProgressBar
+) -> None:
+    """Workers take one rollout after the other; as many as moves may be in flight."""
+    concurrency = chosen(parts.rollout).concurrency
+    cast = Cast(
+        agent=chosen(parts.agent),
+        user_simulator=chosen(parts.user_simulator),
+        environment=chosen(parts.environment),
+        reward=chosen(parts.reward),
+        score=chosen(parts.score),
+        seed=parts.seed,
+        limit=asyncio.Semaphore(concurrency),
+    )
+    queue = iter(missing)
+
+    async def work(rest: Iterator[tuple[Task, int]]) -> None:
+        for task, trial in rest:
+            store.append(await _rollout(parts, task, trial, cast))
+            bar.advance(note=task.id)
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(concurrency, len(missing))):
+                group.create_task(work(queue))
+    except ExceptionGroup as failed:
+        raise failed.exceptions[0] from None
+
+
+async def _rollout(parts: Parts, task: Task, trial: int, cast: Cast) -> DialogueTree:
+    """One tree; what breaks outside a participant's move breaks this tree only."""
+    try:
+        return await chosen(parts.rollout).run(task, trial, cast)
+    except DrlError:
+        raise
+    except Exception as error:
+        _LOG.warning("the rollout of %s broke", task.id, exc_info=error)
+        tree = DialogueTree(task.id, trial, len(task.goals))
+        failure = Failure("rollout", f"{type(error).__name__}: {error}")
+        tree.add(None, Turn(Role.AGENT, "", failure=failure), ()).stop = StopReason.ERROR
+        return tree
+
+
+def _summarise(parts: Parts, run_dir: RunDir, tasks: Sequence[Task]) -> dict[str, JSON]:
+    """The tally of the store, with all that a reader needs to compare it with another."""
+    is_search = chosen(parts.rollout).is_search
+    label = (
+        "Search: the best of several dialogues, chosen by looking at the reward; not what the "
+        "agent does alone."
+        if is_search
+        else "Policy: every task was tried without looking at the reward."
+    )
+    return {
+        "name": parts.name,
+        **tally(tasks, read_trees(run_dir.path / FILE_NAME)).to_json(),
+        "search": is_search,
+        "label": label,
+        "modes": {"environment": chosen(parts.environment).mode, **_settings(parts)},
+        "data_version": chosen(parts.dataset).version,
+        "seed": parts.seed,
+        "command": " ".join(["python", "run.py", *sys.argv[1:]]),
+    }
+
+
+def _settings(parts: Parts) -> dict[str, JSON]:
+    """The plug-in behind each group, with the settings that decide how it plays."""
+    described: dict[str, JSON] = {}
+    for group in ("agent", "user_simulator", "reward", "rollout"):
+        node = parts.config[group]
+        assert isinstance(node, Mapping)
+        settings = [f"{k}={v}" for k, v in node.items() if not k.startswith("_")]
+        module = str(node["_target_"]).split(".")[-2]
+        described[group] = f"{module} ({', '.join(settings)})"
+    return described
+
+
+def _cards(tasks: Sequence[Task], run_dir: RunDir) -> Iterator[tuple[TaskCard, DialogueTree]]:
+    by_id = {task.id: task for task in tasks}
+    for tree in read_trees(run_dir.path / FILE_NAME):
+        task = by_id[tree.task_id]
+        best = tree.best_leaf()
+        card = TaskCard(
+            task_id=task.id,
+            trial=tree.trial,
+            domains=tuple(dict.fromkeys(goal.domain for goal in task.goals)),
+            goals=tuple((goal.kind, goal.arguments) for goal in task.goals),
+            instructions=task.brief.instructions,
+            score=best.score if best else None,
+        )
+        yield card, tree

@@ -1,0 +1,63 @@
+"""A trainer: the verb of a run. It gets the parts that the config chose and a run folder.
+
+To add one, write `drl/trainer/<name>.py` with a final `Trainer` and `conf/trainer/<name>.yaml`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from drl.agent.base import Agent
+from drl.dataset.base import Dataset
+from drl.environment.base import Environment
+from drl.reward.base import Reward
+from drl.rollout.base import Rollout
+from drl.runtime.run_dir import RunDir
+from drl.types import JSON
+from drl.user_simulator.base import UserSimulator
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What the config groups gave; a group that was not chosen is None.
+
+    `config` is the resolved config.
+    """
+
+    name: str
+    seed: int
+    config: Mapping[str, JSON]
+    dataset: Dataset | None = None
+    environment: Environment | None = None
+    agent: Agent | None = None
+    user_simulator: UserSimulator | None = None
+    reward: Reward | None = None
+    score: Reward | None = None
+    rollout: Rollout | None = None
+
+
+class Trainer(ABC):
+    """Does the work of a run and sums it up."""
+
+    needs: tuple[str, ...]
+    """Config groups without which this trainer cannot run; checked before anything is built."""
+
+    @abstractmethod
+    def run(self, parts: Parts, run_dir: RunDir) -> Mapping[str, JSON]:
+        """Do the work; what it returns is also in `summary.json`. A second start goes on.
+
+        Raises:
+            KeyboardInterrupt: was asked to stop; everything finished so far is stored.
+        """
+
+
+_Part = TypeVar("_Part")
+
+
+def chosen(part: _Part | None) -> _Part:
+    """A part that the trainer's `needs` named: launch refused the run if it is missing."""
+    assert part is not None, "every part that a trainer uses stands in its `needs`"
+    return part

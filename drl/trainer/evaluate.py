@@ -1,0 +1,31 @@
+"""How good a policy is: several trials of every task, with intervals and what no reward sees."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from drl.errors import ConfigError
+from drl.evaluation.console import print_summary
+from drl.runtime.run_dir import RunDir
+from drl.trainer._rollouts import NEEDS, roll_out
+from drl.trainer.base import Parts, Trainer
+from drl.types import JSON
+
+
+@dataclass(kw_only=True)
+class EvaluateTrainer(Trainer):
+    """Tries every task `trials` times."""
+
+    needs = NEEDS
+
+    trials: int
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        if self.trials < 1:
+            raise ConfigError(f"trainer.trials={self.trials} must be at least 1; raise it")
+
+    def run(self, parts: Parts, run_dir: RunDir) -> Mapping[str, JSON]:
+        """Roll out, then print the table."""
+        summary = roll_out(parts, run_dir, self.trials)
+        print_summary(summary, details=True)
+        return summary
