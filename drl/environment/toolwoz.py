@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from drl.domains.toolwoz.desk import INVALID, Desk, InvalidCall
 from drl.domains.toolwoz.matching import arguments_of, reaches
+from drl.domains.toolwoz.winnable import cause
 from drl.domains.toolwoz.world import Scene
 from drl.environment.base import Environment, Mode, Session
 from drl.errors import ConfigError
@@ -79,12 +80,7 @@ class ToolWOZEnvironment(Environment):
         Raises:
             ConfigError: the task is not from a ToolWOZ data set.
         """
-        scene = task.world
-        if not isinstance(scene, Scene):
-            raise ConfigError(
-                f"environment=toolwoz cannot open task {task.id}, which is not from ToolWOZ; "
-                "use dataset=toolwoz or the environment of this data set"
-            )
+        scene = _scene(task)
         return ToolWOZSession(scene.world.toolbox, scene.desk(self.mode), frozenset())
 
     def achieves(
@@ -102,3 +98,16 @@ class ToolWOZEnvironment(Environment):
     def exact_call(self, goal: Goal) -> ToolCall:
         """The call that states the goal and nothing else; in `fixed` with the right entity."""
         return ToolCall(goal.kind, arguments_of(goal, self.mode))
+
+    def explain(self, task: Task, goal: Goal, result: ToolResult) -> str:
+        """Which contradiction of the data, or which bug, keeps the goal out of reach."""
+        return cause(_scene(task), goal, self.mode)
+
+
+def _scene(task: Task) -> Scene:
+    if not isinstance(task.world, Scene):
+        raise ConfigError(
+            f"environment=toolwoz cannot open task {task.id}, which is not from ToolWOZ; "
+            "use dataset=toolwoz or the environment of this data set"
+        )
+    return task.world
