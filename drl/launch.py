@@ -20,12 +20,14 @@ from rich.console import Console
 from rich.logging import RichHandler
 
 from drl.errors import ConfigError, DrlError
-from drl.runtime.compose import compose, jobs_of, options
+from drl.runtime.compose import compose, jobs_of, options, unknown_key
 from drl.runtime.config import build, check_nodes, config_hash, to_plain
 from drl.runtime.run_dir import RunDir
 from drl.trainer.base import Parts, Trainer
 from drl.types import JSON
 
+_SETTINGS: dict[str, type] = {"name": str, "seed": int, "data_dir": str}
+_GROUPS = {field.name for field in fields(Parts)} - {"config"} | {"trainer"}
 _STDERR = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
@@ -52,26 +54,44 @@ def preflight(conf: Path, overrides: list[str]) -> tuple[Trainer, Parts]:
 
 def assemble(plain: Mapping[str, JSON], conf: Path) -> tuple[Trainer, Parts]:
     """Check all nodes of a resolved config, then build them; construction loads nothing."""
-    check_nodes(plain)
-    groups = {field.name for field in fields(Parts)} - {"name", "seed", "config"}
-    nodes = {key: node for key, node in plain.items() if isinstance(node, Mapping)}
-    built = {key: build(key, node) for key, node in nodes.items() if key in groups}
-    trainer = build("trainer", nodes["trainer"]) if "trainer" in nodes else None
+    nodes = {key: value for key, value in plain.items() if key not in _SETTINGS}
+    for key, node in nodes.items():
+        if key not in _GROUPS:
+            raise ConfigError(unknown_key(conf, key))
+        if not (isinstance(node, Mapping) and "_target_" in node):
+            raise ConfigError(
+                f"{key} has settings but is not chosen; add {key}=NAME "
+                f"(known: {', '.join(options(conf, key))})"
+            )
+    check_nodes(nodes)
+    _check_settings(plain)
+    built = {key: build(key, node) for key, node in nodes.items() if isinstance(node, Mapping)}
+    trainer = built.pop("trainer", None)
     if not isinstance(trainer, Trainer):
         raise ConfigError(f"trainer is not chosen; known: {', '.join(options(conf, 'trainer'))}")
+    _check_needs(trainer, built, conf)
+    built.setdefault("score", built.get("reward"))
+    return trainer, Parts(config=plain, **built)  # pyright: ignore[reportArgumentType]
+
+
+def _check_settings(plain: Mapping[str, JSON]) -> None:
+    for key, kind in _SETTINGS.items():
+        value = plain[key]
+        if type(value) is not kind:
+            raise ConfigError(f"{key}={value!r} must be {kind.__name__}")
+    name = str(plain["name"])
+    if not name or name != Path(name).name or name in (".", ".."):
+        raise ConfigError(f"name={name!r} names a folder in outputs; leave out slashes and dots")
+
+
+def _check_needs(trainer: Trainer, built: Mapping[str, object], conf: Path) -> None:
     for group in trainer.needs:
         if group not in built:
-            known = ", ".join(options(conf, group))
             raise ConfigError(
                 f"{group} is not chosen, but {type(trainer).__name__} needs one; "
-                f"add {group}=NAME (known: {known}) or start from +experiment=NAME "
-                f"(known: {', '.join(options(conf, 'experiment'))})"
+                f"add {group}=NAME (known: {', '.join(options(conf, group))}) or start from "
+                f"+experiment=NAME (known: {', '.join(options(conf, 'experiment'))})"
             )
-    built.setdefault("score", built.get("reward"))
-    name, seed = plain["name"], plain["seed"]
-    if not isinstance(name, str) or not isinstance(seed, int):
-        raise ConfigError(f"name={name!r} must be text and seed={seed!r} a whole number")
-    return trainer, Parts(name=name, seed=seed, config=plain, **built)  # pyright: ignore[reportArgumentType]
 
 
 def _job(config: DictConfig) -> None:

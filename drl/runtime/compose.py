@@ -32,13 +32,13 @@ def groups(conf: Path) -> list[str]:
 
 
 def jobs_of(arguments: Sequence[str]) -> list[list[str]]:
-    """The overrides of each job that a command line starts; none when it only asks for help.
+    """The overrides of each job that a command line starts; none when it only asks to be shown something.
 
     Raises:
         ConfigError: an override cannot be read.
     """
     parsed = get_args_parser().parse_args(list(arguments))
-    if parsed.help or parsed.hydra_help or parsed.version or parsed.shell_completion:
+    if parsed.help or parsed.hydra_help or parsed.shell_completion or parsed.cfg or parsed.info:
         return []
     if not parsed.multirun:
         return [list(parsed.overrides)]
@@ -58,6 +58,12 @@ def compose(conf: Path, overrides: Sequence[str]) -> DictConfig:
     Raises:
         ConfigError: an unknown group, option or key, with the known names; an unreadable override.
     """
+    for override in overrides:
+        key, _, value = override.partition("=")
+        if value == "null" and key in groups(conf):
+            raise ConfigError(
+                f"{override} cannot be said on the command line; say '~{key}' instead"
+            )
     try:
         with initialize_config_dir(str(conf.resolve()), version_base="1.3"):
             return hydra_compose("config", overrides=list(overrides), return_hydra_config=True)
@@ -92,8 +98,15 @@ def _explain(conf: Path, overrides: Sequence[str], error: HydraException) -> str
     if isinstance(siblings, DictConfig):
         known = ", ".join(str(k) for k in siblings if not str(k).startswith("_"))
         return f"{parent} has no setting {name}; known: {known}"
-    return f"{key} is not known; groups: {', '.join(groups(conf))}"
+    return unknown_key(conf, key)
+
+
+def unknown_key(conf: Path, key: str) -> str:
+    """The complaint about a name at the root of the config."""
+    known = [str(k) for k in OmegaConf.load(conf / "config.yaml") if k not in ("defaults", "hydra")]
+    names = ", ".join(known)
+    return f"{key} is not known; settings: {names}; groups: {', '.join(groups(conf))}"
 
 
 def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())
+    return " ".join(str(error).partition("Config search path")[0].split())

@@ -39,9 +39,8 @@ def roll_out(parts: Parts, run_dir: RunDir, trials: int) -> dict[str, JSON]:
         with progress_bar(title, len(wanted), len(wanted) - len(missing)) as bar:
             asyncio.run(_run_all(parts, missing, store, bar))
     seconds = time.perf_counter() - started
-    summary = _summarise(
-        parts, run_dir, tasks, round(seconds, 2), resumed=len(wanted) - len(missing)
-    )
+    summary = _summarise(parts, run_dir, tasks)
+    summary |= {"seconds": round(seconds, 2), "resumed": len(wanted) - len(missing)}
     run_dir.write_json("summary.json", summary)
     write_report(run_dir.path / "report.html", parts.name, summary, _cards(tasks, run_dir))
     return summary

@@ -27,8 +27,6 @@ class Parts:
     `config` is the resolved config.
     """
 
-    name: str
-    seed: int
     config: Mapping[str, JSON]
     dataset: Dataset | None = None
     environment: Environment | None = None
@@ -37,6 +35,18 @@ class Parts:
     reward: Reward | None = None
     score: Reward | None = None
     rollout: Rollout | None = None
+
+    @property
+    def name(self) -> str:
+        """What the run is called."""
+        return str(self.config["name"])
+
+    @property
+    def seed(self) -> int:
+        """The seed from which all others derive."""
+        seed = self.config["seed"]
+        assert isinstance(seed, int), "launch checked it"
+        return seed
 
 
 class Trainer(ABC):
