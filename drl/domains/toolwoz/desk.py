@@ -20,6 +20,7 @@ from drl.domains.toolwoz.matching import arguments_of, contains, entity_of, key_
 from drl.domains.toolwoz.normalise import (
     Rules,
     fold,
+    is_empty,
     normalise,
     verbatim,
 )
@@ -84,9 +85,7 @@ class Desk:
         if unknown:
             known = ", ".join(allowed) or "no arguments"
             raise InvalidCall(f"{name} does not take {', '.join(unknown)}; it takes {known}")
-        nested = [
-            argument for argument, value in arguments.items() if isinstance(value, list | dict)
-        ]
+        nested = [name for name, value in arguments.items() if isinstance(value, (list, dict))]
         if nested:
             raise InvalidCall(f"{', '.join(nested)} must be plain text, not a list or an object")
         return action, domain
@@ -132,8 +131,11 @@ class Desk:
     def _read(self, arguments: Mapping[str, JSON]) -> tuple[dict[str, str], dict[str, JSON]]:
         """The query of a search, and what it says."""
         if self._rules == "faithful":
-            folded = {k: fold(v) if isinstance(v, str) else v for k, v in arguments.items()}
-            said = stated(folded, "faithful")
+            said: dict[str, JSON] = {}
+            for name, value in arguments.items():
+                text = fold(value) if isinstance(value, str) else value
+                if not is_empty(text):  # after folding here, before it in `stated`
+                    said[name] = text
         else:
             said = stated(arguments, "fixed")
         return {name: value for name, value in said.items() if isinstance(value, str)}, said
