@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from scipy.stats import bootstrap
@@ -22,10 +22,6 @@ class Estimate:
     low: float
     high: float
     n: int
-
-    def to_json(self) -> dict[str, JSON]:
-        """The estimate as summaries hold it."""
-        return {"value": self.value, "low": self.low, "high": self.high, "n": self.n}
 
 
 def mean_over_tasks(values: Mapping[str, Sequence[float]]) -> Estimate | None:
@@ -65,6 +61,11 @@ def pass_hat_k(successes: Mapping[str, Sequence[bool]], k: int) -> Estimate | No
         if len(trials) >= k
     }
     return mean_over_tasks(chances)
+
+
+def to_json(estimate: Estimate | None) -> JSON:
+    """An estimate as summaries hold it; null where there is nothing to estimate from."""
+    return None if estimate is None else asdict(estimate)
 
 
 def _all_succeed(num_successes: int, num_trials: int, k: int) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
 from drl.evaluation.conduct import conduct
-from drl.evaluation.intervals import Estimate, mean_over_tasks, pass_hat_k
+from drl.evaluation.intervals import mean_over_tasks, pass_hat_k, to_json
 from drl.tree.dialogue_tree import DialogueTree
 from drl.types import JSON, Outcome, Task
 
@@ -74,13 +74,17 @@ class Tally:
             "n_scored": sum(map(len, self.scores.values())),
             "n_errors": self.num_errors,
             "n_unscored": self.num_unscored,
-            "mean_reward": _json(mean_over_tasks(self.scores)),
-            "full_success": _json(mean_over_tasks(full)),
-            "pass_hat_k": {str(k): _json(pass_hat_k(full, k)) for k in range(1, num_trials + 1)},
-            "agent_calls": _json(mean_over_tasks(self.calls)),
-            "per_domain": {name: _json(mean_over_tasks(v)) for name, v in _sorted(self.by_domain)},
-            "per_goal_kind": {name: _json(mean_over_tasks(v)) for name, v in _sorted(self.by_kind)},
-            "metrics": {name: _json(mean_over_tasks(v)) for name, v in self.measures.items()},
+            "mean_reward": to_json(mean_over_tasks(self.scores)),
+            "full_success": to_json(mean_over_tasks(full)),
+            "pass_hat_k": {str(k): to_json(pass_hat_k(full, k)) for k in range(1, num_trials + 1)},
+            "agent_calls": to_json(mean_over_tasks(self.calls)),
+            "per_domain": {
+                name: to_json(mean_over_tasks(v)) for name, v in _sorted(self.by_domain)
+            },
+            "per_goal_kind": {
+                name: to_json(mean_over_tasks(v)) for name, v in _sorted(self.by_kind)
+            },
+            "metrics": {name: to_json(mean_over_tasks(v)) for name, v in self.measures.items()},
             "branches": {outcome.value: n for outcome, n in self.outcomes.items()},
             "error_causes": dict(self.causes.most_common(20)),
         }
@@ -97,7 +101,3 @@ def tally(tasks: Iterable[Task], trees: Iterable[DialogueTree]) -> Tally:
 
 def _sorted(groups: Mapping[str, ByTask]) -> list[tuple[str, ByTask]]:
     return sorted(groups.items())
-
-
-def _json(estimate: Estimate | None) -> JSON:
-    return None if estimate is None else estimate.to_json()

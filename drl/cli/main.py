@@ -1,0 +1,62 @@
+"""The `drl` command: everything around a run. Runs themselves start with `python run.py`."""
+
+from __future__ import annotations
+
+import sys
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from drl.errors import DrlError, RunError
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+data = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(data, name="data", help="Download data sets into a compact local form.")
+
+_ROOT = Annotated[Path, typer.Option("--root", help="Folder for data (data_dir of the config).")]
+
+
+@app.callback()
+def _about() -> None:
+    """Train dialogue agents by letting them talk to simulated users."""
+
+
+@data.command("toolwoz")
+def data_toolwoz(
+    source: Annotated[
+        Path | None,
+        typer.Option("--from", help="A josh-train wheel, its folder, or its dataset.zip."),
+    ] = None,
+    root: _ROOT = Path("data"),
+) -> None:
+    """ToolWOZ, from the josh-train 0.1.4 wheel (MIT); does nothing when it is there already."""
+    from drl.domains.toolwoz.fetch import fetch
+
+    print(f"ToolWOZ is in {fetch(root, source)}")
+
+
+@app.command()
+def view(
+    run: Annotated[Path, typer.Argument(help="A run folder, such as outputs/NAME/HASH.")],
+    show: Annotated[bool, typer.Option("--open/--no-open", help="Start the browser.")] = True,
+) -> None:
+    """Open the report of a run in the browser, and print where it is."""
+    report = (run / "report.html" if run.is_dir() else run).resolve()
+    if not report.is_file():
+        raise RunError(f"{run}: holds no report.html; name the folder of a finished run")
+    print(report)
+    if show and not webbrowser.open(report.as_uri()):
+        print("No browser could be started here; open that file in one.", file=sys.stderr)
+
+
+def main() -> None:
+    """Run the command line; what is wrong is said in one line."""
+    try:
+        app()
+    except DrlError as error:
+        console = Console(stderr=True, highlight=False, soft_wrap=True)
+        console.print(f"error: {' '.join(str(error).split())}", style="bold red", markup=False)
+        sys.exit(2)
