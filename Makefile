@@ -1,0 +1,70 @@
+# Each target does its own set-up in .venv. Needs Python 3.11 or newer and git.
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+OPTIONS ?=
+
+##@ Start here
+toolwoz-josh: .venv/core ## Grow JOSH trees for real ToolWOZ tasks and write the report (no key, no GPU)
+	$(BIN)/python run.py +experiment=toolwoz_josh $(OPTIONS)
+
+test: .venv/test ## Run all tests, slow ones included
+	$(BIN)/python -m pytest $(OPTIONS)
+
+##@ Work on the code
+setup: .venv/all ## Install everything: training, models, sweeps, tracking, tools
+test-quick: .venv/test ## Run the tests that take seconds
+	$(BIN)/python -m pytest -m "not slow" $(OPTIONS)
+
+check: .venv/dev ## Lint, format, types, import contract
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/basedpyright
+	$(BIN)/lint-imports
+
+format: .venv/dev ## Format and mend what the linter can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+##@ Measure
+smoke: .venv/core ## Run the main experiment on three tasks
+	$(BIN)/python run.py +experiment=toolwoz_josh +debug=tiny
+
+bench: .venv/core ## Run all benchmarks; each ends in one line of JSON
+	$(BIN)/python -m benchmarks.rollout
+	$(BIN)/python -m benchmarks.environment
+
+study: .venv/core ## The README's table: single, best of n and josh on the whole test split
+	$(BIN)/python -m experiments.toolwoz_josh.study
+
+nightly: check test bench study ## Everything long
+
+##@ Tidy up
+clean: ## Remove the environment and caches; runs in outputs/ and data/ stay
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+help: ## Show this help
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} \
+	/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# An environment is a marker in .venv that is newer than pyproject.toml.
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	{ echo "error: $(PYTHON) is older than 3.11; name a newer one with PYTHON=python3.11"; exit 1; }
+	$(PYTHON) -m venv .venv
+
+.venv/core: pyproject.toml | .venv/bin/python
+	$(PIP) -e . && touch $@
+
+.venv/dev: pyproject.toml | .venv/bin/python
+	$(PIP) -e '.[dev]' && touch $@
+
+.venv/test: pyproject.toml | .venv/bin/python
+	$(PIP) -e '.[dev,train,models]' && touch $@
+
+.venv/all: pyproject.toml | .venv/bin/python
+	$(PIP) -e '.[all]' && touch $@
+
+.PHONY: toolwoz-josh test setup test-quick check format smoke bench study nightly clean help
