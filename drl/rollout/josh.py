@@ -23,6 +23,7 @@ from drl.types import Role, StopReason, Task, Turn
 class JoshRollout(Rollout):
     """Keeps the rewarded branches of a dialogue tree.
 
+    A beam of 1 never branches: a plain dialogue.
     `branch_at`: a branching point is a whole agent turn, or each of its steps.
     `collapse_to`: among branches rewarded in one turn the search goes on with the one that
     reached most goals (leftmost among equals), or with the leftmost.
@@ -53,7 +54,7 @@ class JoshRollout(Rollout):
             max_steps=self.max_steps,
             concurrency=self.concurrency,
         )
-        if self.branching > self.beam_size:
+        if self.branching > self.beam_size > 1:
             raise ConfigError(
                 f"rollout.branching={self.branching} exceeds rollout.beam_size={self.beam_size}: "
                 "no beam could keep its children; lower branching or raise beam_size"

@@ -1,0 +1,57 @@
+from drl.tree.dialogue_tree import DialogueTree
+from drl.types import Outcome, RewardEvent, Role, Step, StopReason, Turn
+
+
+def forked() -> DialogueTree:
+    """A customer's opening, two agent answers, one of them rewarded."""
+    tree = DialogueTree("task", 0, 1)
+    tree.add(None, Turn(Role.USER, "hi"), (0,))
+    tree.add(0, Turn(Role.AGENT, "no"), (0,)).stop = StopReason.USER_ENDED
+    rewarded = tree.add(0, Turn(Role.AGENT, "yes"), ())
+    rewarded.events = (RewardEvent(1.0, "goal"),)
+    rewarded.stop = StopReason.GOALS_REACHED
+    tree.mark_successful()
+    return tree
+
+
+def test_success_reaches_up_to_the_root_but_not_to_siblings():
+    assert [node.successful for node in forked().nodes] == [True, False, True]
+
+
+def test_a_branch_is_judged_since_the_last_golden_node():
+    tree = forked()
+    tree.mark_golden(2)
+    tree.add(2, Turn(Role.USER, "bye"), ()).stop = StopReason.USER_ENDED
+    assert tree.outcome(tree.nodes[3]) is Outcome.FAILED
+    assert tree.outcome(tree.nodes[2]) is Outcome.GOLDEN
+    assert tree.outcome(tree.nodes[1]) is Outcome.FAILED
+
+
+def test_the_best_leaf_has_the_highest_score_then_is_golden_then_the_first():
+    tree = forked()
+    for node, score in zip(tree.nodes[1:], (0.5, 0.5), strict=True):
+        node.score = score
+    assert tree.best_leaf().id == 1
+    tree.mark_golden(2)
+    assert tree.best_leaf().id == 2
+    tree.nodes[1].score = 0.6
+    assert tree.best_leaf().id == 1
+
+
+def test_parts_of_one_turn_are_joined():
+    tree = DialogueTree("task", 0, 0)
+    tree.add(None, Turn(Role.USER, "hi"), ())
+    tree.add(0, Turn(Role.AGENT, None, (Step("a"),)), ())
+    tree.add(1, Turn(Role.AGENT, "done", (Step("b", reply="done"),)), ())
+    turns = tree.dialogue(2)
+    assert [turn.text for turn in turns] == ["hi", "done"]
+    assert [step.text for step in turns[1].steps] == ["a", "b"]
+    assert tree.num_agent_calls == 2
+
+
+def test_a_grafted_tree_keeps_its_shape():
+    tree, part = forked(), forked()
+    tree.graft(part, below=1)
+    assert [node.id for node in tree.nodes] == [0, 1, 2, 3, 4, 5]
+    assert [node.parent for node in tree.nodes] == [None, 0, 0, 1, 3, 3]
+    assert tree.children()[1] == [3]

@@ -1,0 +1,108 @@
+import os
+import resource
+import signal
+import subprocess
+import sys
+import textwrap
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drl.errors import DataError, RunError
+from drl.tree.codec import from_line, to_line
+from drl.tree.dialogue_tree import DialogueTree
+from drl.tree.store import FILE_NAME, RolloutStore, read_trees
+from drl.types import Failure, RewardEvent, Role, Step, StopReason, ToolCall, ToolResult, Turn
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**50), 2**50) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=8,
+)
+
+
+def a_tree(task_id: str = "MUL0001.json", trial: int = 0) -> DialogueTree:
+    tree = DialogueTree(task_id, trial, 2)
+    tree.add(None, Turn(Role.USER, "hello"), (0, 1))
+    call = ToolCall("search_hotel", {"area": "north", "stars": 3})
+    step = Step("raw", "plan", (call,), (ToolResult([{"name": "acorn", "x": None}]),))
+    node = tree.add(0, Turn(Role.AGENT, "found", (step, Step("r", reply="found"))), (1,))
+    node.events = (RewardEvent(0.5, "goal", {"goal": 0}),)
+    broken = tree.add(1, Turn(Role.USER, "", failure=Failure("user_simulator", "boom")), (1,))
+    broken.stop = StopReason.ERROR
+    return tree
+
+
+@given(text=st.text(), value=JSON_VALUES, score=st.none() | st.floats(0, 1))
+def test_a_tree_survives_its_line(text, value, score):
+    tree = a_tree(task_id=text)
+    step = Step(text, calls=(ToolCall(text, {"x": value}),), results=(ToolResult(value),))
+    node = tree.add(1, Turn(Role.AGENT, None, (step,)), ())
+    node.score = score
+    line = to_line(tree)
+    assert b"\n" not in line
+    assert from_line(line) == tree
+
+
+def test_what_was_appended_is_done_and_can_be_read(tmp_path):
+    with RolloutStore(tmp_path) as store:
+        store.append(a_tree("a"))
+        store.append(a_tree("a", trial=1))
+    with RolloutStore(tmp_path) as store:
+        assert store.done == {("a", 0), ("a", 1)}
+        store.append(a_tree("b"))
+    assert [tree.task_id for tree in read_trees(tmp_path / FILE_NAME)] == ["a", "a", "b"]
+
+
+@pytest.mark.parametrize("left", [1, 10, 200])
+def test_a_cut_last_line_is_dropped_and_written_again(tmp_path, left):
+    file = tmp_path / FILE_NAME
+    whole = to_line(a_tree("a")) + b"\n"
+    file.write_bytes(whole + to_line(a_tree("b"))[:left])
+    assert [tree.task_id for tree in read_trees(file)] == ["a"]
+    with RolloutStore(tmp_path) as store:
+        assert store.done == {("a", 0)}
+        store.append(a_tree("b"))
+    assert file.read_bytes() == whole + to_line(a_tree("b")) + b"\n"
+
+
+def test_a_broken_line_in_between_is_named(tmp_path):
+    (tmp_path / FILE_NAME).write_bytes(to_line(a_tree("a")) + b'\n{"task_id": 3}\n')
+    with pytest.raises(DataError, match=r"rollouts\.jsonl:2: not a stored tree"):
+        list(read_trees(tmp_path / FILE_NAME))
+
+
+def test_a_full_disk_keeps_what_was_stored(tmp_path):
+    limit = len(to_line(a_tree("a"))) * 3 // 2
+    script = textwrap.dedent(
+        """
+        import sys
+        sys.path[:0] = sys.argv[2].split(":")
+        from pathlib import Path
+        from tree.test_store import a_tree, fill
+        fill(Path(sys.argv[1]))
+        """
+    )
+    tests = os.path.dirname(os.path.dirname(__file__))
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path), tests],
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(
+            resource.RLIMIT_FSIZE, (3 * size // 2, 3 * size // 2)
+        ),
+    )
+    assert "1 rollouts are safe; make room" in done.stdout, done.stderr
+    assert [tree.task_id for tree in read_trees(tmp_path / FILE_NAME)] == ["a"]
+
+
+def fill(folder):
+    """Append until the file-size limit of the process, which stands for a full disk."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    with RolloutStore(folder) as store:
+        store.append(a_tree("a"))
+        try:
+            store.append(a_tree("b"))
+        except RunError as error:
+            print(error)
