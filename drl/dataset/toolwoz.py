@@ -12,7 +12,7 @@ from drl.domains.toolwoz import fetch, world
 from drl.domains.toolwoz.brief import brief
 from drl.domains.toolwoz.winnable import unreachable
 from drl.domains.toolwoz.world import SPLITS, World
-from drl.errors import ConfigError
+from drl.errors import ConfigError, DataError
 from drl.types import Task
 
 
@@ -64,9 +64,7 @@ class ToolWOZDataset(Dataset):
             DataError: the data cannot be fetched or read.
             ConfigError: an id is not in the split, or no task is left.
         """
-        root = Path(self.root)
-        fetch.fetch(root)
-        loaded = world.load(root)
+        loaded = _fetched(Path(self.root))
         chosen = self._choose(loaded)[: self.limit]
         shard = chosen[self.shard :: self.num_shards]
         if not shard:
@@ -114,6 +112,15 @@ class ToolWOZDataset(Dataset):
             goals=scene.derived.goals,
             world=scene,
         )
+
+
+def _fetched(root: Path) -> World:
+    """The world; data that is missing, damaged or of another version is fetched."""
+    try:
+        return world.load(root)
+    except DataError:
+        fetch.fetch(root)
+        return world.load(root)
 
 
 def _full(dialogue_id: str) -> str:

@@ -26,7 +26,11 @@ _DOMAIN_OF: Final = {
 
 
 def brief(record: Record, definitions: Mapping[str, Definition]) -> Brief:
-    """The brief of a dialogue; wishes come in the order of the instructions."""
+    """The brief of a dialogue; wishes come in the order of the instructions.
+
+    A constraint may be "dontcare": the customer was told that it does not matter. `human_turns`
+    are what a human said in answer to a human agent, so they may name what that agent offered.
+    """
     instructions = tuple(_LABEL.sub("", _TAG.sub("", text)).strip() for text in record.messages)
     mentioned = [_DOMAIN_OF[found] for text in instructions for found in _OPENING.findall(text)]
     order = dict.fromkeys([*mentioned, *DOMAINS])

@@ -201,7 +201,7 @@ class Desk:
         if missing:
             return f"missing: {', '.join(missing)}"
         wrong = [name for name, value in wanted.items() if said[name] != value]
-        return f"not available; what the customer wants differs in: {', '.join(wrong)}"
+        return f"not available; these do not fit: {', '.join(wrong)}"
 
 
 def _serve(counter: Counter, found: int, said: Mapping[str, JSON]) -> int | None:

@@ -20,7 +20,7 @@ from filelock import FileLock, Timeout
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-from drl.domains.toolwoz import compact
+from drl.domains.toolwoz import compact, world
 from drl.domains.toolwoz.record import DOMAINS, from_published
 from drl.domains.toolwoz.source import REMEDY, Source
 from drl.domains.toolwoz.stream import entries
@@ -74,11 +74,11 @@ def _build(root: Path, source: Path | None) -> None:
     for leftover in root.glob(f"{_WORK}*"):  # of a run that was killed; the lock is ours
         shutil.rmtree(leftover, ignore_errors=True)
     with tempfile.TemporaryDirectory(dir=root, prefix=_WORK) as work:
+        fresh = Path(work) / compact.FOLDER
+        fresh.mkdir()
         opened = Source(_download(Path(work)) if source is None else source)
         try:
-            fresh = Path(work) / compact.FOLDER
-            fresh.mkdir()
-            compact.write(fresh, *_convert(opened))
+            _convert(opened, fresh)
         finally:
             opened.close()
         final = root / compact.FOLDER
@@ -100,16 +100,18 @@ def _download(folder: Path) -> Path:
     return wheels[0]
 
 
-def _convert(source: Source) -> tuple[Mapping[str, JSON], Mapping[str, str]]:
-    """The world and the dialogues of the compact form."""
+def _convert(source: Source, folder: Path) -> None:
+    """Write the compact form of a source and see that it can be read."""
+    name = f"data.json of {source.path}"
+    kept: dict[str, str] = {}
     try:
-        kept: dict[str, str] = {}
         with source.dialogues() as (stream, length), _progress(length) as advance:
-            for dialogue_id, dialogue in entries(stream, "data.json", advance):
-                compact_form = from_published(cast(Mapping[str, JSON], dialogue))
-                if compact_form is not None:
-                    kept[dialogue_id] = compact.encode(compact_form)
-        return _world(source, kept), kept
+            for dialogue_id, dialogue in entries(stream, name, advance):
+                record = from_published(cast(Mapping[str, JSON], dialogue))
+                if record is not None:
+                    kept[dialogue_id] = compact.encode(record)
+        compact.write(folder, _world(source, kept), kept)
+        world.build(compact.read(folder))
     except (KeyError, TypeError, IndexError, AttributeError) as error:
         raise DataError(
             f"{source.path} is not laid out like josh-train 0.1.4 ({error!r}); {REMEDY}"

@@ -85,16 +85,18 @@ class Source:
             DataError: they are missing or corrupt, also while the stream is read.
         """
         unpacked = None if self._folder is None else self._folder / "data" / _DIALOGUES
-        if self._archive is None and unpacked is not None and unpacked.is_file():
-            with unpacked.open("rb") as stream:
-                yield stream, unpacked.stat().st_size
-            return
-        packed = self._archive or io.BytesIO(self.read(_ARCHIVE))
         try:
+            if self._archive is None and unpacked is not None and unpacked.is_file():
+                with unpacked.open("rb") as stream:
+                    yield stream, unpacked.stat().st_size
+                return
+            packed = self._archive or io.BytesIO(self.read(_ARCHIVE))
             with zipfile.ZipFile(packed) as archive, archive.open(_DIALOGUES) as stream:
                 yield stream, archive.getinfo(_DIALOGUES).file_size
-        except (KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-            raise DataError(f"{_ARCHIVE} of {self.path} is corrupt: {error}; {REMEDY}") from error
+        except (KeyError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+            raise DataError(
+                f"cannot read the dialogues in {self.path}: {error}; {REMEDY}"
+            ) from error
 
     def _open_file(self, path: Path) -> None:
         try:

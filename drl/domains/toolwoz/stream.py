@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import IO, Final
 
+from drl.domains.toolwoz.source import REMEDY
 from drl.errors import DataError
 from drl.types import JSON
 
@@ -97,4 +98,4 @@ class _Reader:
         self._place = 0
 
     def _broken(self, cause: str) -> DataError:
-        return DataError(f"{self._name} is not the published JSON: {cause}")
+        return DataError(f"{self._name} is not the published JSON: {cause}; {REMEDY}")

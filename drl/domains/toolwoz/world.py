@@ -85,26 +85,34 @@ def load(root: Path) -> World:
     return _load(folder, compact.encode(compact.read_manifest(folder)))
 
 
+def build(stored: compact.Compact) -> World:
+    """The world of a compact form.
+
+    Raises:
+        KeyError, TypeError, AttributeError: it is not laid out as it should be.
+    """
+    tables = {
+        domain: Table(domain, cast(list[Row], rows))
+        for domain, rows in cast(Mapping[str, JSON], stored.world["tables"]).items()
+    }
+    definitions = dict(_definitions(stored.world["definitions"]))
+    splits = {
+        name: tuple(cast(list[str], ids))
+        for name, ids in cast(Mapping[str, JSON], stored.world["splits"]).items()
+    }
+    toolbox = _toolbox(stored.world["tools"], tables)
+    return World(stored.version, tables, definitions, toolbox, splits, stored.dialogues)
+
+
 @lru_cache(maxsize=4)
 def _load(folder: Path, manifest: str) -> World:
     del manifest  # only tells one state of the files from another
-    stored = compact.read(folder)
     try:
-        tables = {
-            domain: Table(domain, cast(list[Row], rows))
-            for domain, rows in cast(Mapping[str, JSON], stored.world["tables"]).items()
-        }
-        definitions = dict(_definitions(stored.world["definitions"]))
-        splits = {
-            name: tuple(cast(list[str], ids))
-            for name, ids in cast(Mapping[str, JSON], stored.world["splits"]).items()
-        }
-        toolbox = _toolbox(stored.world["tools"], tables)
+        return build(compact.read(folder))
     except (KeyError, TypeError, AttributeError) as error:
         raise DataError(
             f"{folder} is corrupt ({error!r}); run `drl data toolwoz` to build it anew"
         ) from error
-    return World(stored.version, tables, definitions, toolbox, splits, stored.dialogues)
 
 
 def _definitions(published: JSON) -> Iterator[tuple[str, Definition]]:
