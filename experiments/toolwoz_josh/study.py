@@ -1,0 +1,111 @@
+"""Search beside its baselines: the rule agent on the ToolWOZ test split (see README.md here).
+
+    python -m experiments.toolwoz_josh.study
+
+Runs every arm through `run.py` below outputs/, writes `results.json` beside this file and prints
+the table. A second start goes on; another commit starts anew.
+"""
+
+import json
+import platform
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+HERE: Final = Path(__file__).parent
+ROOT: Final = HERE.parents[1]
+ERRING: Final = "agent.temperature=1.0"
+STEADY: Final = "agent.temperature=0.0"
+BUDGET_FACTORS: Final = (1.0, 1.25, 1.5, 2.0, 3.0, 4.0)
+"""Budgets tried for best-of-n, over the mean calls of josh: it spends less than it may, since it
+stops once every goal is reached."""
+
+Summary = dict[str, object]
+
+
+def main() -> None:
+    """Run all arms, then write and print what they gave."""
+    arms = {
+        "josh, erring agent": run("josh", ERRING),
+        "single, erring agent": run("single", ERRING, "rollout=single"),
+        "josh, steady agent": run("josh_steady", STEADY, "rollout.allow_greedy=true"),
+        "single, steady agent": run("single_steady", STEADY, "rollout=single"),
+        "floor: silent agent": run("silent", "agent=silent", "rollout=single"),
+        "floor: spray agent": run("spray", "agent=spray", "rollout=single"),
+        "ceiling: goals' own calls": run_ceiling(),
+    }
+    arms["best of n, erring agent"] = best_of_n(_number(arms["josh, erring agent"], "agent_calls"))
+    order = ["single, erring agent", "best of n, erring agent", "josh, erring agent"]
+    arms = {name: arms.pop(name) for name in order} | arms
+    record = {"machine": machine(), "arms": arms}
+    (HERE / "results.json").write_text(json.dumps(record, indent=2) + "\n")
+    print(table(arms))
+
+
+def run(arm: str, *overrides: str) -> Summary:
+    """The summary of one arm on the whole test split."""
+    agent = [o for o in overrides if o.startswith("agent=")]
+    # another agent has no temperature to set, so the experiment's own must not remain
+    drop = ["~agent.temperature"] if agent else []
+    return _launch("toolwoz_josh", arm, "dataset.limit=null", *overrides, *drop)
+
+
+def run_ceiling() -> Summary:
+    """What an agent earns that calls exactly what every goal asks for."""
+    return _launch("toolwoz_validate", "ceiling")
+
+
+def best_of_n(calls: float) -> Summary:
+    """Best of n under the smallest budget with which it spends as many calls as josh, or more."""
+    summary: Summary = {}
+    for factor in BUDGET_FACTORS:
+        budget = round(calls * factor)
+        by_budget = ("rollout.num_dialogues=null", f"rollout.agent_calls={budget}")
+        summary = run(f"best_of_n_{budget}", ERRING, "rollout=best_of_n", *by_budget)
+        if _number(summary, "agent_calls") >= calls:
+            break
+    return summary
+
+
+def table(arms: Mapping[str, Summary]) -> str:
+    """The arms as a table in Markdown."""
+    rows = ["| arm | mean reward | full success | agent calls per task |", "|---|---|---|---|"]
+    for name, summary in arms.items():
+        cells = [_cell(summary.get(key)) for key in ("mean_reward", "full_success")]
+        calls = _number(summary, "agent_calls") if "agent_calls" in summary else None
+        rows.append(
+            f"| {name} | {' | '.join(cells)} | {'-' if calls is None else f'{calls:.1f}'} |"
+        )
+    return "\n".join(rows)
+
+
+def machine() -> str:
+    """The kind of machine, for the record."""
+    return f"{platform.machine()}, Python {platform.python_version()}"
+
+
+def _launch(experiment: str, arm: str, *overrides: str) -> Summary:
+    commit = subprocess.check_output(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, text=True)
+    folder = ROOT / "outputs" / "toolwoz_josh_study" / commit.strip() / arm
+    command = ["run.py", f"+experiment={experiment}", *overrides, f"hydra.run.dir={folder}"]
+    subprocess.run([sys.executable, *command], cwd=ROOT, check=True)
+    kept = json.loads((folder / "summary.json").read_text())
+    kept["command"] = " ".join(["python", *command[:-1]])
+    return kept
+
+
+def _number(summary: Summary, key: str) -> float:
+    estimate = summary[key]
+    assert isinstance(estimate, dict)
+    return float(estimate["value"])
+
+
+def _cell(estimate: object) -> str:
+    assert isinstance(estimate, dict)
+    return f"{estimate['value']:.3f} ({estimate['low']:.3f} to {estimate['high']:.3f})"
+
+
+if __name__ == "__main__":
+    main()

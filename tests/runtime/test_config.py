@@ -1,0 +1,46 @@
+import pytest
+
+from drl.errors import ConfigError
+from drl.runtime.config import build, check_nodes
+from drl.runtime.seeds import derive
+
+SINGLE = {"_target_": "drl.rollout.single.SingleRollout", "max_steps": 3, "concurrency": 2}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"max_steps": "abc"}, "rollout.max_steps='abc' must be int"),
+        ({"max_steps": "3"}, "rollout.max_steps='3' must be int"),
+        ({"max_steps": 3.5}, "rollout.max_steps=3.5 must be int"),
+        ({"max_steps": True}, "rollout.max_steps=True must be int"),
+        ({"max_steps": None}, "rollout.max_steps=None must be int"),
+        (
+            {"beam_size": 8},
+            "rollout.beam_size=8 is not a setting of .* known: max_steps, concurrency",
+        ),
+        ({"_target_": "drl.rollout.nothing.X"}, "rollout._target_=drl.rollout.nothing.X"),
+    ],
+)
+def test_a_wrong_setting_is_named_with_its_rule(change, message):
+    with pytest.raises(ConfigError, match=message):
+        check_nodes({"rollout": {**SINGLE, **change}})
+
+
+def test_a_missing_setting_is_named():
+    node = {key: value for key, value in SINGLE.items() if key != "concurrency"}
+    with pytest.raises(ConfigError, match=r"rollout\.concurrency is missing"):
+        check_nodes({"rollout": node})
+
+
+def test_what_a_constructor_refuses_is_said_in_its_own_words():
+    check_nodes({"rollout": SINGLE})
+    with pytest.raises(ConfigError, match=r"rollout\.max_steps=0 must be at least 1"):
+        build("rollout", {**SINGLE, "max_steps": 0})
+
+
+def test_seeds_depend_on_every_part_and_their_order():
+    seeds = {derive(0, "a"), derive("a", 0), derive(0, "a", 0), derive(0, "a0"), derive(1, "a")}
+    assert len(seeds) == 5
+    assert all(0 <= seed < 2**63 for seed in seeds)
+    assert derive(0, "a") == derive(0, "a")
