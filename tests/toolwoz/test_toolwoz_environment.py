@@ -105,6 +105,20 @@ def test_fixed_reads_numbers_as_text_and_leaves_unknown_cells_out(real_world):
     assert "introduction" not in row
 
 
+def test_fixed_refuses_yes_or_no_that_is_no_text_and_faithful_ignores_it(real_world):
+    task = task_of(real_world, "MUL0484.json")
+    result = call(FIXED.open(task), "search_hotel", parking=True)
+    assert result.error == "parking must be text such as yes or no"
+    [first] = call(FAITHFUL.open(task), "search_hotel", parking=True).value  # type: ignore[misc]
+    assert first is real_world.tables["hotel"].rows[0]
+
+
+def test_fixed_says_that_attractions_are_not_booked(real_world):
+    answer = call(FIXED.open(task_of(real_world, "MUL0484.json")), "book_attraction").value
+    reason = "attractions are not booked here"
+    assert answer == {"success": False, "return": {}, "reason": reason}
+
+
 def test_fixed_finds_a_train_that_leaves_exactly_then_and_faithful_does_not(real_world):
     # TR9020 leaves Norwich on Monday at 05:16, as the published cases show
     task = task_of(real_world, "MUL0003.json")  # wants no train, so the first match is served

@@ -88,6 +88,10 @@ class Desk:
         nested = [name for name, value in arguments.items() if isinstance(value, (list, dict))]
         if nested:
             raise InvalidCall(f"{', '.join(nested)} must be plain text, not a list or an object")
+        if self._rules == "fixed":  # the published desk ignores a filter by yes or no silently
+            truths = [name for name, value in arguments.items() if isinstance(value, bool)]
+            if truths:
+                raise InvalidCall(f"{', '.join(truths)} must be text such as yes or no")
         return action, domain
 
     def search(self, domain: str, arguments: Mapping[str, JSON]) -> list[Row]:
@@ -187,6 +191,8 @@ class Desk:
     ) -> str:
         """Why a booking is refused; it tells no right value."""
         key, table = key_of(domain), self._tables[domain]
+        if key not in self._definitions[f"book_{domain}"].parameters:
+            return f"{domain}s are not booked here"
         entity = said.get(key)
         if entity is None:
             return f"{key} is missing"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from drl.domains.toolwoz import database
 from drl.domains.toolwoz.database import Table
-from drl.domains.toolwoz.matching import key_of, stated
+from drl.domains.toolwoz.matching import stated
 from drl.domains.toolwoz.normalise import is_empty, normalise, verbatim
 from drl.domains.toolwoz.record import DOMAINS, DomainGoal, Record
 from drl.types import JSON, Goal
@@ -55,7 +55,7 @@ def derive(
             failures.append(searching.goal({**wanted.info, **wanted.fail_info}))
         booked = record.booked.get(domain, ())
         if wanted.book and booked:
-            goals.append(_booking_goal(booking, record, wanted, tables[domain]))
+            goals.append(_booking_goal(booking, searching, record, tables[domain]))
         if wanted.fail_book:
             failures.append(booking.goal({**wanted.book, **wanted.fail_book}))
     requests = {domain: wanted.reqt for domain, wanted in record.goals.items()}
@@ -87,56 +87,52 @@ def _search_goal(tool: _Tool, wanted: DomainGoal, table: Table) -> Goal:
     return tool.goal(wanted.info, {"num_matches": rows.bit_count()})
 
 
-def _booking_goal(tool: _Tool, record: Record, wanted: DomainGoal, table: Table) -> Goal:
-    key = key_of(tool.domain)
-    item = record.booked[tool.domain][-1]
+def _booking_goal(booking: _Tool, searching: _Tool, record: Record, table: Table) -> Goal:
+    domain = booking.domain
+    wanted, item = record.goals[domain], record.booked[domain][-1]
     details: dict[str, JSON] = {}
-    if key not in item:
-        named = record.beliefs[tool.domain].get(key, "")
-        details["repaired_entity"] = _true_entity(tool, record, wanted, table)
-        item = {**item, key: _scrambled(tool, wanted, table) if is_empty(named) else named}
-    details |= {"entity": item[key], "booking": item}
-    return tool.goal({**wanted.book, key: item[key]}, details)
+    if table.key not in item:
+        named = record.beliefs[domain].get(table.key, "")
+        entity = _scrambled(searching, wanted, table) if is_empty(named) else named
+        item = {**item, table.key: entity}
+        details["repaired_entity"] = _true_entity(searching, record, table)
+    details |= {"entity": item[table.key], "booking": item}
+    return booking.goal({**wanted.book, table.key: item[table.key]}, details)
 
 
-def _published_matches(tool: _Tool, wanted: DomainGoal, table: Table) -> int:
+def _published_matches(searching: _Tool, wanted: DomainGoal, table: Table) -> int:
     """The rows that the published derivation finds for a search goal.
 
     It doubles apostrophes as one would in SQL but compares cells, so no such name is found.
     """
-    searching = _Tool(f"search_{tool.domain}", tool.domain, tool.definitions)
     arguments = searching.goal(wanted.info).arguments
     query = {name: str(value).replace("'", "''") for name, value in arguments.items()}
     return table.matches(query, verbatim, inclusive=False)
 
 
-def _scrambled(tool: _Tool, wanted: DomainGoal, table: Table) -> JSON:
+def _scrambled(searching: _Tool, wanted: DomainGoal, table: Table) -> JSON:
     """What the published derivation takes for the entity when the data does not name it.
 
     It pairs the documented columns with the cells of the first match in the order of the table,
     which is another one.
     """
-    rows = _published_matches(tool, wanted, table)
+    rows = _published_matches(searching, wanted, table)
     if not rows:
         return ""
     cells = table.rows[database.first(rows)].values()
-    documented = tool.definitions[f"search_{tool.domain}"].returns
-    return dict(zip(documented, cells, strict=False)).get(key_of(tool.domain), "")
+    return dict(zip(searching.definition.returns, cells, strict=False)).get(table.key, "")
 
 
-def _true_entity(tool: _Tool, record: Record, wanted: DomainGoal, table: Table) -> JSON:
+def _true_entity(searching: _Tool, record: Record, table: Table) -> JSON:
     """The entity that was meant: named in the state or an earlier booking, else the first match."""
-    key = key_of(tool.domain)
-    named: list[JSON] = [record.beliefs[tool.domain].get(key, "")]
-    named += [item.get(key, "") for item in reversed(record.booked[tool.domain])]
-    known = table.column(key, normalise)
+    domain = searching.domain
+    named: list[JSON] = [record.beliefs[domain].get(table.key, "")]
+    named += [item.get(table.key, "") for item in reversed(record.booked[domain])]
+    known = table.column(table.key, normalise)
     for name in named:
         if isinstance(name, str) and known.select("equal", normalise(name)):
             return name
-    searching = _Tool(f"search_{tool.domain}", tool.domain, tool.definitions)
-    query = {
-        name: str(value)
-        for name, value in stated(searching.goal(wanted.info).arguments, "fixed").items()
-    }
+    said = stated(searching.goal(record.goals[domain].info).arguments, "fixed")
+    query = {name: str(value) for name, value in said.items()}
     rows = table.matches(query, normalise, inclusive=True)
-    return table.rows[database.first(rows)][key] if rows else None
+    return table.rows[database.first(rows)][table.key] if rows else None
