@@ -71,7 +71,10 @@ def assemble(plain: Mapping[str, JSON], conf: Path) -> tuple[Trainer, Parts]:
         raise ConfigError(f"trainer is not chosen; known: {', '.join(options(conf, 'trainer'))}")
     _check_needs(trainer, built, conf)
     built.setdefault("score", built.get("reward"))
-    return trainer, Parts(config=plain, **built)  # pyright: ignore[reportArgumentType]
+    parts = Parts(config=plain, **built)  # pyright: ignore[reportArgumentType]
+    if parts.rollout and parts.agent:
+        parts.rollout.check(parts.agent)
+    return trainer, parts
 
 
 def _check_settings(plain: Mapping[str, JSON]) -> None:

@@ -44,10 +44,13 @@ class Rollout(ABC):
     """Moves of participants in flight at once, over all running tasks."""
 
     @abstractmethod
-    async def run(self, task: Task, trial: int, cast: Cast) -> DialogueTree:
-        """All dialogues of one attempt, graded.
+    def check(self, agent: Agent) -> None:
+        """Refuse an agent that does not suit this rollout; called before a run starts.
 
         Raises:
-            ConfigError: the cast does not suit this rollout (a search with an agent that never
-                varies).
+            ConfigError: a search with an agent that never varies, say.
         """
+
+    @abstractmethod
+    async def run(self, task: Task, trial: int, cast: Cast) -> DialogueTree:
+        """All dialogues of one attempt, graded."""

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from drl.agent.base import Agent
 from drl.errors import ConfigError
 from drl.rollout._dialogue import play_dialogue
 from drl.rollout._play import Play, together
@@ -38,6 +39,9 @@ class BestOfNRollout(Rollout):
         size = self.num_dialogues or self.agent_calls or 0
         name = "agent_calls" if self.num_dialogues is None else "num_dialogues"
         check_positive(**{name: size}, max_steps=self.max_steps, concurrency=self.concurrency)
+
+    def check(self, agent: Agent) -> None:
+        """Any agent will do."""
 
     async def run(self, task: Task, trial: int, cast: Cast) -> DialogueTree:
         """All dialogues, as a tree with one root each."""

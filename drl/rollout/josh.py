@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from drl.agent.base import Agent
 from drl.errors import ConfigError
 from drl.rollout._dialogue import play_dialogue
 from drl.rollout._play import Branch, Play, together
@@ -65,13 +66,16 @@ class JoshRollout(Rollout):
                 "0 leaves censored branches unresolved"
             )
 
-    async def run(self, task: Task, trial: int, cast: Cast) -> DialogueTree:
-        """The tree of one search, graded."""
-        if not (cast.agent.explores or self.allow_greedy or self.beam_size == 1):
+    def check(self, agent: Agent) -> None:
+        """Refuse an agent whose siblings would all be equal."""
+        if not (agent.explores or self.allow_greedy or self.beam_size == 1):
             raise ConfigError(
                 "agent.temperature=0 gives a josh rollout identical siblings, so there is nothing "
                 "to search; raise agent.temperature, or set rollout.allow_greedy=true for a control"
             )
+
+    async def run(self, task: Task, trial: int, cast: Cast) -> DialogueTree:
+        """The tree of one search, graded."""
         tree = DialogueTree(task.id, trial, len(task.goals))
         search = _Search(self, Play(task, trial, cast), tree)
         await search.grow()

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from drl.agent.base import Agent
 from drl.rollout._dialogue import play_dialogue
 from drl.rollout._play import Play
 from drl.rollout._settings import check_positive
@@ -22,6 +23,9 @@ class SingleRollout(Rollout):
     def __post_init__(self) -> None:
         """Check the settings."""
         check_positive(max_steps=self.max_steps, concurrency=self.concurrency)
+
+    def check(self, agent: Agent) -> None:
+        """Any agent will do."""
 
     async def run(self, task: Task, trial: int, cast: Cast) -> DialogueTree:
         """The one dialogue, as a tree without branches."""

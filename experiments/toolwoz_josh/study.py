@@ -16,8 +16,8 @@ from typing import Final
 
 HERE: Final = Path(__file__).parent
 ROOT: Final = HERE.parents[1]
-ERRING: Final = "agent.temperature=1.0"
-STEADY: Final = "agent.temperature=0.0"
+ERRING: Final = "agent=rule/erring"
+STEADY: Final = "agent=rule"
 BUDGET_FACTORS: Final = (1.0, 1.25, 1.5, 2.0, 3.0, 4.0)
 """Budgets tried for best-of-n, over the mean calls of josh: it spends less than it may, since it
 stops once every goal is reached."""
@@ -46,10 +46,7 @@ def main() -> None:
 
 def run(arm: str, *overrides: str) -> Summary:
     """The summary of one arm on the whole test split."""
-    agent = [o for o in overrides if o.startswith("agent=")]
-    # another agent has no temperature to set, so the experiment's own must not remain
-    drop = ["~agent.temperature"] if agent else []
-    return _launch("toolwoz_josh", arm, "dataset.limit=null", *overrides, *drop)
+    return _launch("toolwoz_josh", arm, "dataset.limit=null", *overrides)
 
 
 def run_ceiling() -> Summary:

@@ -210,8 +210,9 @@ def test_a_rerun_repeats_and_seeds_and_trials_differ():
 def test_an_agent_that_never_varies_is_refused_unless_asked_for():
     agent = ScriptedAgent(lambda _: say(), explores=False)
     with pytest.raises(ConfigError, match="allow_greedy"):
-        grow(josh(), task_of("a"), cast_of(agent))
-    assert grow(josh(allow_greedy=True, max_steps=1), task_of("a"), cast_of(agent)).nodes
+        josh().check(agent)
+    josh(allow_greedy=True).check(agent)
+    josh(beam_size=1).check(agent)
 
 
 @pytest.mark.parametrize("chance", [0.0, 1.0])

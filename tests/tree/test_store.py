@@ -89,9 +89,7 @@ def test_a_full_disk_keeps_what_was_stored(tmp_path):
         [sys.executable, "-c", script, str(tmp_path), tests],
         capture_output=True,
         text=True,
-        preexec_fn=lambda: resource.setrlimit(
-            resource.RLIMIT_FSIZE, (3 * size // 2, 3 * size // 2)
-        ),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
     )
     assert "1 rollouts are safe; make room" in done.stdout, done.stderr
     assert [tree.task_id for tree in read_trees(tmp_path / FILE_NAME)] == ["a"]
