@@ -107,6 +107,14 @@ class EmptyWorld(Environment):
         """Never."""
         return False
 
+    def exact_call(self, goal: Goal) -> ToolCall:
+        """A call that reaches nothing."""
+        return ToolCall(goal.kind, {})
+
+    def explain(self, task: Task, goal: Goal, result: ToolResult) -> str:
+        """There is no way."""
+        return "nothing is ever reached"
+
 
 def main() -> None:
     """Print one JSON object with the results."""

@@ -1,7 +1,7 @@
 """From a command line to a finished run: compose, check, build, run.
 
 `run.py` calls `main`. Everything that can be known to be wrong is found by `preflight`, before
-Hydra starts a job: names, keys, types, and what constructors refuse, for every job of a sweep.
+Hydra starts a job: names, keys, types, what constructors refuse, for every job of a sweep.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from rich.logging import RichHandler
 from drl.errors import ConfigError, DrlError
 from drl.runtime.compose import compose, jobs_of, options, unknown_key
 from drl.runtime.config import build, check_nodes, config_hash, to_plain
-from drl.runtime.run_dir import RunDir
+from drl.runtime.run_dir import RunDir, make_folder
 from drl.trainer.base import Parts, Trainer
 from drl.types import JSON
 
@@ -35,21 +35,30 @@ def main(conf: Path) -> None:
     """Run the command line with the config groups in the folder `conf`."""
     OmegaConf.register_new_resolver("config_hash", _hash_of_root, replace=True)
     try:
-        for overrides in jobs_of(sys.argv[1:]):
-            preflight(conf, overrides)
+        jobs = jobs_of(sys.argv[1:])
+        for overrides in jobs.overrides:
+            preflight(conf, overrides, is_sweep=jobs.is_sweep)
     except DrlError as error:
         _fail(error)
     start = hydra.main(version_base="1.3", config_path=str(conf), config_name="config")
     start(_job)()
 
 
-def preflight(conf: Path, overrides: list[str]) -> tuple[Trainer, Parts]:
-    """The trainer and the parts that a command line asks for, checked but not loaded.
+def preflight(conf: Path, overrides: Sequence[str], *, is_sweep: bool = False) -> None:
+    """Compose and build one job as it will be, and make its folder; nothing is loaded or run.
 
     Raises:
-        ConfigError: one line with the known names.
+        ConfigError: what is wrong, in one line with the known names; a job of a sweep is named.
+        RunError: the folder cannot be made.
     """
-    return assemble(to_plain(compose(conf, overrides)), conf)
+    try:
+        config = compose(conf, overrides)
+        assemble(to_plain(config), conf)
+        make_folder(Path(config.hydra.sweep.dir if is_sweep else config.hydra.run.dir))
+    except ConfigError as error:
+        raise ConfigError(
+            f"{error} (job {' '.join(overrides)})" if is_sweep else str(error)
+        ) from None
 
 
 def assemble(plain: Mapping[str, JSON], conf: Path) -> tuple[Trainer, Parts]:

@@ -57,12 +57,10 @@ class Environment(ABC):
     ) -> bool:
         """Whether this call, with what it returned, reaches `goal` while `open_goals` are open."""
 
+    @abstractmethod
     def exact_call(self, goal: Goal) -> ToolCall:
         """The call that states `goal` and nothing else; `trainer=validate` replays it."""
-        return ToolCall(goal.kind, goal.arguments)
 
+    @abstractmethod
     def explain(self, task: Task, goal: Goal, result: ToolResult) -> str:
         """Why the exact call of `goal`, which gave `result`, does not reach it; no values in it."""
-        if result.error is not None:
-            return "the call is refused"
-        return "something else is returned" if result.value else "nothing is returned"

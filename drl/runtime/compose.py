@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from hydra import compose as hydra_compose
 from hydra import initialize_config_dir
@@ -31,25 +32,33 @@ def groups(conf: Path) -> list[str]:
     return sorted(path.name for path in conf.iterdir() if path.is_dir())
 
 
-def jobs_of(arguments: Sequence[str]) -> list[list[str]]:
-    """The overrides of each job that a command line starts; none when it only asks to be shown something.
+class Jobs(NamedTuple):
+    """What a command line starts: the overrides of each job, and whether they are a sweep."""
+
+    overrides: list[list[str]]
+    is_sweep: bool
+
+
+def jobs_of(arguments: Sequence[str]) -> Jobs:
+    """The jobs of a command line; none when it only asks to be shown something.
 
     Raises:
         ConfigError: an override cannot be read.
     """
     parsed = get_args_parser().parse_args(list(arguments))
     if parsed.help or parsed.hydra_help or parsed.shell_completion or parsed.cfg or parsed.info:
-        return []
+        return Jobs([], is_sweep=False)
     if not parsed.multirun:
-        return [list(parsed.overrides)]
+        return Jobs([list(parsed.overrides)], is_sweep=False)
     try:
         overrides = OverridesParser.create().parse_overrides(parsed.overrides)
     except HydraException as error:
         raise ConfigError(_one_line(error)) from error
     if any(o.get_key_element().startswith("hydra/sweeper") for o in overrides):
-        return []  # another sweeper draws its jobs as it goes
+        return Jobs([], is_sweep=True)  # another sweeper draws its jobs as it goes
     batches = BasicSweeper.split_arguments(overrides, max_batch_size=None)
-    return [list(job) for batch in batches for job in batch][:MAX_CHECKED_JOBS]
+    jobs = [list(job) for batch in batches for job in batch]
+    return Jobs(jobs[:MAX_CHECKED_JOBS], is_sweep=True)
 
 
 def compose(conf: Path, overrides: Sequence[str]) -> DictConfig:

@@ -41,8 +41,8 @@ class RunDir:
         self._lock = FileLock(path / ".lock", timeout=0)
 
     def __enter__(self) -> RunDir:
+        make_folder(self.path)
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
             self._lock.acquire()
         except Timeout as error:
             raise RunError(
@@ -50,10 +50,7 @@ class RunDir:
                 "with hydra.run.dir=DIR"
             ) from error
         except OSError as error:
-            raise RunError(
-                f"{self.path}: cannot be written ({error.strerror}); choose another folder with "
-                "hydra.run.dir=DIR"
-            ) from error
+            raise _unwritable(self.path, error) from error
         return self
 
     def __exit__(
@@ -98,6 +95,25 @@ class RunDir:
     def write_json(self, name: str, value: Mapping[str, JSON]) -> Path:
         """Replace a small JSON file as a whole."""
         return self.write(name, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def make_folder(path: Path) -> None:
+    """Make a run folder, with its parents.
+
+    Raises:
+        RunError: it cannot be made there.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def _unwritable(path: Path, error: OSError) -> RunError:
+    return RunError(
+        f"{path}: cannot be written ({error.strerror}); choose another folder with "
+        "hydra.run.dir=DIR (hydra.sweep.dir=DIR for a sweep)"
+    )
 
 
 def without_paths(config: JSON) -> JSON:

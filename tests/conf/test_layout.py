@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hydra.utils import get_class
 
-from drl.launch import preflight
+from drl.launch import assemble
 from drl.runtime.compose import compose, options
 from drl.runtime.config import build, check_nodes, to_plain
 
@@ -50,7 +50,7 @@ def test_every_module_has_a_config(group):
 @pytest.mark.parametrize("experiment", EXPERIMENTS)
 def test_every_experiment_builds_also_as_a_tiny_one(experiment):
     for overrides in ([f"+experiment={experiment}"], [f"+experiment={experiment}", "+debug=tiny"]):
-        trainer, parts = preflight(CONF, overrides)
+        trainer, parts = assemble(to_plain(compose(CONF, overrides)), CONF)
         assert trainer
         assert parts.name == experiment
 

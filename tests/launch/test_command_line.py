@@ -57,7 +57,7 @@ def run(*overrides: str, timeout: int = 300) -> subprocess.CompletedProcess:
         (["rollout=["], "no viable alternative"),
         (
             ["--multirun", "+experiment=toolwoz_josh", "rollout.beam_size=2,0"],
-            "rollout.beam_size=0 must be at least 1",
+            "rollout.beam_size=0 must be at least 1; raise it (job +experiment=toolwoz_josh",
         ),
         (["+experiment=toolwoz_josh", "dataset.split=dev"], "dataset.split=dev is unknown"),
         (["+experiment=toolwoz_josh", "dataset.ids=[X]"], "dataset.ids=X.json is no dialogue"),
