@@ -14,11 +14,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from drl.errors import BenchmarkError
+
 HERE: Final = Path(__file__).parent
 ROOT: Final = HERE.parents[1]
 ERRING: Final = "agent=rule/erring"
 STEADY: Final = "agent=rule"
-BUDGET_FACTORS: Final = (1.0, 1.25, 1.5, 2.0, 3.0, 4.0)
+BUDGET_FACTORS: Final = (1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
 """Budgets tried for best-of-n, over the mean calls of josh: it spends less than it may, since it
 stops once every goal is reached."""
 
@@ -36,9 +38,10 @@ def main() -> None:
         "floor: spray agent": run("spray", "agent=spray", "rollout=single"),
         "ceiling: goals' own calls": run_ceiling(),
     }
-    arms["best of n, erring agent"] = best_of_n(_number(arms["josh, erring agent"], "agent_calls"))
-    order = ["single, erring agent", "best of n, erring agent", "josh, erring agent"]
-    arms = {name: arms.pop(name) for name in order} | arms
+    calls = _number(arms["josh, erring agent"], "agent_calls")
+    arms["best of n, erring agent, no task above josh's mean calls"] = best_of_n(round(calls))
+    arms["best of n, erring agent, as many calls as josh on average"] = equal_spending(calls)
+    arms = dict(sorted(arms.items(), key=lambda arm: "erring" not in arm[0]))
     record = {"machine": machine(), "arms": arms}
     (HERE / "results.json").write_text(json.dumps(record, indent=2) + "\n")
     print(table(arms))
@@ -54,16 +57,19 @@ def run_ceiling() -> Summary:
     return _launch("toolwoz_validate", "ceiling")
 
 
-def best_of_n(calls: float) -> Summary:
-    """Best of n under the smallest budget with which it spends as many calls as josh, or more."""
-    summary: Summary = {}
+def best_of_n(budget: int) -> Summary:
+    """Independent dialogues with at most so many agent calls per task."""
+    by_budget = ("rollout.num_dialogues=null", f"rollout.agent_calls={budget}")
+    return run(f"best_of_n_{budget}", ERRING, "rollout=best_of_n", *by_budget)
+
+
+def equal_spending(calls: float) -> Summary:
+    """Best of n under the smallest budget with which it spends that many calls on average."""
     for factor in BUDGET_FACTORS:
-        budget = round(calls * factor)
-        by_budget = ("rollout.num_dialogues=null", f"rollout.agent_calls={budget}")
-        summary = run(f"best_of_n_{budget}", ERRING, "rollout=best_of_n", *by_budget)
+        summary = best_of_n(round(calls * factor))
         if _number(summary, "agent_calls") >= calls:
-            break
-    return summary
+            return summary
+    raise BenchmarkError(f"best of n never spends {calls:.1f} calls; add a larger budget factor")
 
 
 def table(arms: Mapping[str, Summary]) -> str:

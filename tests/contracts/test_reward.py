@@ -1,0 +1,51 @@
+import asyncio
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scripted import CountingWorld, task_of
+
+from drl.reward.base import Reward
+from drl.runtime.compose import compose, options
+from drl.runtime.config import build, to_plain
+from drl.types import Failure, Role, Step, ToolCall, ToolResult, Turn
+
+CONF = Path(__file__).parents[2] / "conf"
+KINDS = ("a", "b", "c")
+
+
+@pytest.fixture(params=options(CONF, "reward"), scope="module")
+def reward(request) -> Reward:
+    built = build("reward", to_plain(compose(CONF, [f"reward={request.param}"]))["reward"])
+    assert isinstance(built, Reward)
+    return built
+
+
+def turn_of(names: list[str]) -> Turn:
+    calls = tuple(ToolCall(name, {}) for name in names)
+    return Turn(Role.AGENT, "", (Step("", calls=calls, results=(ToolResult(1),) * len(calls)),))
+
+
+@given(
+    goals=st.lists(st.sampled_from(KINDS), min_size=1, max_size=6),
+    turns=st.lists(st.lists(st.sampled_from((*KINDS, "x")), max_size=4), max_size=5),
+)
+def test_turn_rewards_add_up_to_the_grade(reward, goals, turns):
+    task, world = task_of(*goals), CountingWorld()
+    dialogue = [turn_of(names) for names in turns]
+    open_goals, total = tuple(range(len(goals))), 0.0
+    for turn in dialogue:
+        judgement = asyncio.run(reward.judge(task, world, turn, open_goals))
+        assert set(judgement.open_goals) <= set(open_goals)
+        total += sum(event.amount for event in judgement.events)
+        open_goals = judgement.open_goals
+    assert asyncio.run(reward.grade(task, world, dialogue)) == pytest.approx(total)
+
+
+def test_the_customer_earns_nothing_and_what_broke_is_unscored(reward):
+    task, world = task_of("a"), CountingWorld()
+    judgement = asyncio.run(reward.judge(task, world, Turn(Role.USER, "a"), (0,)))
+    assert judgement.events == ()
+    broken = Turn(Role.AGENT, "", failure=Failure("agent", "boom"))
+    assert asyncio.run(reward.grade(task, world, [broken])) is None
