@@ -33,7 +33,8 @@ def mean_over_tasks(values: Mapping[str, Sequence[float]]) -> Estimate | None:
     The resampling is seeded, so equal results give equal intervals. One task alone, or tasks that
     are all equal, give an interval of width zero: n says how much that is worth.
     """
-    means = np.array([np.mean(trials) for trials in values.values() if len(trials)])
+    # by task id: the order in which rollouts finish must not show in the resampling
+    means = np.array([np.mean(trials) for _, trials in sorted(values.items()) if len(trials)])
     if not means.size:
         return None
     mean = float(means.mean())

@@ -27,6 +27,11 @@ def test_equal_tasks_give_an_interval_of_width_zero():
     assert (estimate.low, estimate.high) == (1.0, 1.0)
 
 
+def test_the_order_of_tasks_does_not_show():
+    values = {str(i): [float(i % 3)] for i in range(20)}
+    assert mean_over_tasks(values) == mean_over_tasks(dict(reversed(values.items())))
+
+
 def test_nothing_to_average_is_none_not_zero():
     assert mean_over_tasks({}) is None
     assert mean_over_tasks({"a": []}) is None
