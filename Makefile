@@ -23,6 +23,9 @@ check: .venv/dev ## Lint, format, types, import contract
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports
 
+map: .venv/test ## Write the file map of the README anew
+	$(BIN)/python -m tests.docs.file_map
+
 format: .venv/dev ## Format and mend what the linter can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -67,4 +70,4 @@ help: ## Show this help
 .venv/all: pyproject.toml | .venv/bin/python
 	$(PIP) -e '.[all]' && touch $@
 
-.PHONY: toolwoz-josh test setup test-quick check format smoke bench study nightly clean help
+.PHONY: toolwoz-josh test setup test-quick check format map smoke bench study nightly clean help
