@@ -43,15 +43,21 @@ class DomainBelief:
         """Whether the customer has said something about a slot."""
         return slot in self.wanted or slot in self.booking or slot in self.indifferent
 
+    def doubt(self, slot: str, value: str) -> None:
+        """The customer repeats what the entity under discussion is not: search again."""
+        held = None if self.row is None else self.row.get(slot)
+        if isinstance(held, str) and held != value and slot not in ("leaveAt", "arriveBy"):
+            self.searched = None
+
     def want(self, slot: str, value: str) -> None:
         """The customer wants a value; a new one replaces the old."""
         self.wanted[slot] = value
         self.indifferent.discard(slot)
 
-    def take(self, call: ToolCall, result: ToolResult) -> None:
+    def take(self, call: ToolCall, result: ToolResult, *, trusts_itself: bool) -> None:
         """What one call of this domain returned."""
         if call.name.startswith("search_"):
-            self.searched = call.arguments
+            self.searched = dict(self.wanted) if trusts_itself else call.arguments
             rows = result.value
             first = rows[0] if isinstance(rows, list) and rows else None
             self.row = first if isinstance(first, Mapping) else None
@@ -71,12 +77,15 @@ class DomainBelief:
 class Belief:
     """All domains, and where the dialogue stands.
 
+    An agent that `trusts_itself` takes what it said for a fact even if no tool told it so, and its
+    searches for what they should have been.
     `active` is the domain under discussion, `asked` what the agent's last turn asked for.
     `requests` are the slots that the customer's last turn asks for, `gave_values` and
     `asked_to_book` say what else it did.
     """
 
     domains: dict[str, DomainBelief]
+    trusts_itself: bool = False
     active: str | None = None
     asked: frozenset[str] = frozenset()
     requests: frozenset[str] = frozenset()
@@ -90,7 +99,7 @@ class Belief:
             for call, result in zip(step.calls, step.results, strict=False):
                 domain = call.name.partition("_")[2]
                 if domain in self.domains and isinstance(call.arguments, Mapping):
-                    self.domains[domain].take(call, result)
+                    self.domains[domain].take(call, result, trusts_itself=self.trusts_itself)
 
     @property
     def current(self) -> DomainBelief | None:

@@ -84,8 +84,11 @@ class Farewell:
 Decision = Ask | Search | Book | Tell | Greet | Farewell | Recommend | Claim | Stall
 
 
-def decide(belief: Belief, lexicon: Lexicon) -> Decision:
-    """The next step that brings the customer closest to what they want."""
+def decide(belief: Belief, lexicon: Lexicon, *, has_news: bool) -> Decision:
+    """The next step that brings the customer closest to what they want.
+
+    `has_news` says that calls of this turn have returned, so the customer has to hear of them.
+    """
     here, domain = belief.current, belief.active
     if here is None or domain is None:
         return Farewell() if belief.done else Greet()
@@ -98,13 +101,13 @@ def decide(belief: Belief, lexicon: Lexicon) -> Decision:
         return Search(domain, dict(here.wanted))
     if here.wants_booking and here.row is not None and domain in lexicon.bookings:
         slots = lexicon.bookings[domain]
-        missing = tuple(s for s in slots if s not in _KEYS and not here.is_settled(s))
-        if missing and here.reference is None:
+        missing = tuple(s for s in slots if s not in _KEYS and not here.is_answered(s))
+        if any(not here.is_settled(slot) for slot in missing):
             return Ask(domain, missing, booking=True)
         arguments = booking_arguments(here, slots)
-        if arguments != here.tried:
+        if not missing and arguments != here.tried:
             return Book(domain, arguments)
-    if belief.done and not belief.requests:
+    if belief.done and not belief.requests and not has_news:
         return Farewell()
     return Tell(domain)
 

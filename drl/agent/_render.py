@@ -1,6 +1,6 @@
 """Turns a decision into the ReAct text that states it: a private plan, then a call or a reply."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from drl.agent import _wording as wording
@@ -20,8 +20,8 @@ from drl.agent._decide import (
 )
 from drl.agent._lexicon import Lexicon
 from drl.agent._react import render_call, render_reply
-from drl.domains.toolwoz.spelling import listed, title
-from drl.types import JSON, Step, ToolCall
+from drl.domains.toolwoz.spelling import listed
+from drl.types import Step, ToolCall
 
 _SHOWN_IN_OFFER: Final = {
     "hotel": frozenset({"name", "pricerange", "type", "area", "stars", "internet", "parking"}),
@@ -45,8 +45,9 @@ def render(
         case Ask(domain, slots, booking):
             purpose = "before I can book" if booking else "before I search"
             plan = f"I still need {listed(list(slots))} {purpose}."
-            lead = _news(belief, domain, steps, variant) if booking else ""
-            return render_reply(plan, _joined(lead, wording.ask(domain, slots, variant)))
+            news = _news(belief, domain, steps, variant) if booking else ""
+            answers = _answers(belief, domain, offered=bool(news)) if booking else ""
+            return render_reply(plan, _joined(news, answers, wording.ask(domain, slots, variant)))
         case Tell(domain):
             plan = "I tell the customer what I found out."
             return render_reply(plan, _told(belief, lexicon, domain, steps, variant))
@@ -75,7 +76,7 @@ def _told(
         news = _booking_news(here, domain, variant)
     elif not news and belief.gave_values:
         news = wording.offer(domain, here.row, variant)
-    answers = _answers(belief, domain, here, offered=bool(news), variant=variant)
+    answers = _answers(belief, domain, offered=bool(news))
     return _joined(news, answers, _closing(belief, lexicon, domain, news, variant))
 
 
@@ -101,10 +102,9 @@ def _booking_news(here: DomainBelief, domain: str, variant: int) -> str:
     return wording.booked(domain, arguments, here.reference, variant)
 
 
-def _answers(
-    belief: Belief, domain: str, here: DomainBelief, *, offered: bool, variant: int
-) -> str:
+def _answers(belief: Belief, domain: str, *, offered: bool) -> str:
     """What the customer asked for, as far as the offer does not say it."""
+    here = belief.domains[domain]
     row = here.row or {}
     shown = _SHOWN_IN_OFFER.get(domain, frozenset()) if offered else frozenset[str]()
     told = [
@@ -139,15 +139,10 @@ def _closing(belief: Belief, lexicon: Lexicon, domain: str, news: str, variant: 
 def _recommended(belief: Belief, domain: str, entity: str, variant: int) -> str:
     """An offer out of thin air: the entity, said to be what the customer wants."""
     wanted = belief.domains[domain].wanted
-    known: Mapping[str, JSON] = {key: value for key, value in wanted.items() if key != "name"}
     if domain == "train":
-        described = wording.described_as(known)
-        offer = f"There is train {entity}{described}."
+        offer = f"There is train {entity}{wording.described_as(wanted)}."
     else:
-        offer = (
-            f"{title(entity)} would suit you{wording.described_as(known) and ', '}"
-            f"it is a {domain}{wording.described_as(known)}."
-        )
+        offer = wording.offer(domain, {**wanted, "name": entity}, variant)
     question = wording.more(variant) if domain == "attraction" else wording.offer_to_book(variant)
     return f"{offer} {question}"
 

@@ -13,12 +13,12 @@ from drl.agent._decide import Ask, Book, Claim, Decision, Recommend, Search, Sta
 from drl.agent._lexicon import Lexicon
 
 _SEARCH_EARLY: Final = 0.3
-_RECOMMEND: Final = 0.15
+_RECOMMEND: Final = 0.22
 _FORGET: Final = 0.12
 _MISTAKE: Final = 0.08
 _STALL: Final = 0.08
 _MAKE_UP_DETAILS: Final = 0.15
-_CLAIM: Final = 0.25
+_CLAIM: Final = 0.38
 _WRONG_DETAIL: Final = 0.12
 
 _MADE_UP: Final = {

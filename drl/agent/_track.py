@@ -5,11 +5,11 @@ from typing import Final
 
 from drl.agent._belief import Belief, DomainBelief
 from drl.agent._lexicon import Lexicon
-from drl.agent._understand import FACTS, Utterance, understand
+from drl.agent._understand import FACTS, MAX_CHARACTERS, Utterance, understand
 from drl.agent.base import Situation
 from drl.domains.toolwoz import vocabulary as words
 from drl.domains.toolwoz.comprehension import Mention, tokens
-from drl.domains.toolwoz.questions import BOOK, asked
+from drl.domains.toolwoz.questions import BOOK, MORE, asked
 from drl.types import Role
 
 _TRAIN_ID: Final = re.compile(r"\bTR\d{4}\b")
@@ -18,11 +18,9 @@ _COUNTS: Final = ("people", "stay", "stars")
 
 
 def track(situation: Situation, lexicon: Lexicon, *, trusts_itself: bool) -> Belief:
-    """The belief at the agent's move.
-
-    An agent that `trusts_itself` takes what it said for a fact, even if no tool told it so.
-    """
-    belief = Belief({domain: DomainBelief() for domain in lexicon.searches})
+    """The belief at the agent's move."""
+    domains = {domain: DomainBelief() for domain in lexicon.searches}
+    belief = Belief(domains, trusts_itself=trusts_itself)
     for turn in situation.history:
         if turn.role is Role.USER:
             hear(belief, lexicon, understand(lexicon, turn.text or ""))
@@ -38,7 +36,8 @@ def track(situation: Situation, lexicon: Lexicon, *, trusts_itself: bool) -> Bel
 def hear(belief: Belief, lexicon: Lexicon, said: Utterance) -> None:
     """Take in one utterance of the customer."""
     belief.gave_values, belief.asked_to_book = bool(said.mentions), said.books
-    belief.done = said.done and not said.mentions and not said.requests
+    asked_for = belief.asked - {BOOK, MORE}  # "no thanks" to a question about a slot ends nothing
+    belief.done = said.done and not (said.mentions or said.requests or asked_for)
     for topic in said.topics:
         if topic in belief.domains:
             belief.domains[topic].mentioned = True
@@ -71,7 +70,12 @@ def _is_about(belief: Belief, domain: str, mention: Mention, said: Utterance) ->
 
 
 def _remember_questions(belief: Belief, text: str) -> None:
-    belief.asked = asked(tokens(text[:4000]))
+    spoken = tokens(text[:MAX_CHARACTERS])
+    belief.asked = asked(spoken)
+    for position in range(len(spoken) - 3):
+        if spoken[position : position + 3] == ("as", "for", "the"):
+            topic = spoken[position + 3]
+            belief.active = topic if topic in belief.domains else belief.active
     here = belief.current
     if here is not None:
         for slot in belief.asked:
@@ -84,7 +88,11 @@ def _believe_own_words(belief: Belief, lexicon: Lexicon, text: str) -> None:
         return
     if here.searched is None or dict(here.searched) != here.wanted:
         train = _TRAIN_ID.search(text)
-        names = [m.value for m in lexicon.names_in(tokens(text)) if m.domain == belief.active]
+        names = [
+            m.value
+            for m in lexicon.names_in(tokens(text[:MAX_CHARACTERS]))
+            if m.domain == belief.active
+        ]
         if names or (train and belief.active == "train"):
             key, entity = ("trainID", train[0]) if train else ("name", names[0])
             here.row, here.searched = {key: entity, **here.wanted}, dict(here.wanted)
@@ -107,6 +115,7 @@ def _take_value(belief: Belief, lexicon: Lexicon, domain: str, mention: Mention)
         else:
             if slot in ("leaveAt", "arriveBy"):
                 here.wanted.pop("arriveBy" if slot == "leaveAt" else "leaveAt", None)
+            here.doubt(slot, mention.value)
             here.want(slot, mention.value)
     elif slot in lexicon.bookings.get(domain, ()) and not mention.denied:
         here.booking[slot] = mention.value

@@ -143,17 +143,27 @@ def _indifference(spoken: tuple[str, ...]) -> tuple[frozenset[str], bool, frozen
     quiet: set[int] = set()
     everything = False
     for start, end, _ in found:
-        first, last = _clause(spoken, start, end)
-        if first > 1 and not slot_words(spoken[first:last]):
-            before = _clause(spoken, first - 1, first - 1)[0]
-            if spoken[before : before + 2] == ("as", "for"):
-                first = before
+        first, last = _region(spoken, start, end)
         named = {slot for _, _, slot in slot_words(spoken[first:last])}
         named = {"pricerange" if slot == "price" else slot for slot in named} - FACTS
         quiet.update(range(first, last))
         slots |= named
         everything |= not named
     return frozenset(slots), everything, frozenset(quiet)
+
+
+def _region(spoken: tuple[str, ...], start: int, end: int) -> tuple[int, int]:
+    """What a phrase is about: its clause, with the list that it ends or begins.
+
+    "I do not mind about the area, the price and the type" / "As for the area, it is all the same".
+    """
+    first, last = _clause(spoken, start, end)
+    while spoken[last : last + 2] in ((",", "the"), (",", "and"), (",", "or")):
+        last = _clause(spoken, last + 1, last + 1)[1]
+    opening = first
+    while opening > 1 and spoken[opening - 1] == ",":
+        opening = _clause(spoken, opening - 2, opening - 2)[0]
+    return (opening if spoken[opening : opening + 2] == ("as", "for") else first), last
 
 
 def _clause(spoken: tuple[str, ...], start: int, end: int) -> tuple[int, int]:

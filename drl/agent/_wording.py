@@ -49,7 +49,7 @@ def ask(domain: str, slots: Sequence[str], variant: int) -> str:
             variant,
             "What time would you like to leave, or when do you need to arrive?",
             "Is there a time you want to leave after, or a time you have to arrive by?",
-            "And the time: when would you like to leave or arrive?",
+            "When would you like to leave, or by when do you have to arrive?",
         )
     wanted = [
         _TYPES.get(domain, slot) if slot == "type" else _QUESTIONS.get(slot, f"which {slot}")
@@ -85,7 +85,7 @@ def answer(domain: str, row: Row, slot: str) -> str:
         return f"I am afraid the {_NOUNS.get(slot, slot)} of {subject} is not known"
     if slot in ("internet", "parking"):
         has = "has" if value == "yes" else "does not have"
-        return f"{subject} {has} free {'wifi' if slot == 'internet' else 'parking'}"
+        return f"it {has} free {'wifi' if slot == 'internet' else 'parking'}"
     if slot == "entrance fee":
         return "entrance is free" if value == "free" else f"the entrance fee is {value}"
     if slot == "stars":
@@ -233,8 +233,8 @@ def _train(row: Row, variant: int) -> str:
     return _pick(
         variant,
         f"Train {number} leaves {start} at {leave} on {day} and arrives in {end} at {arrive}.",
-        f"There is train {number} on {day}: it leaves {start} at {leave} and gets to {end}, "
-        f"arriving at {arrive}.",
+        f"There is train {number} on {day}: it leaves {start} at {leave} and gets to {end} at "
+        f"{arrive}.",
         f"I found train {number}, departing {start} at {leave} on {day} and arriving in {end} "
         f"at {arrive}.",
     )
@@ -243,6 +243,7 @@ def _train(row: Row, variant: int) -> str:
 def _kind(domain: str, row: Row) -> tuple[str, str]:
     """What an entity is, and what it has."""
     price, kind = _text(row, "pricerange"), _text(row, "type")
+    price = "moderate-priced" if price == "moderate" else price
     if domain == "restaurant":
         return f"{price} {cuisine(_text(row, 'food'))} restaurant".strip(), ""
     if domain == "attraction":
@@ -257,8 +258,9 @@ def _kind(domain: str, row: Row) -> tuple[str, str]:
         if value:
             (has if value == "yes" else lacks).append(noun if value == "yes" else noun[5:])
     extras = f" with {listed(has)}" if has else ""
-    extras += f" but no {' and no '.join(lacks)}" if lacks else ""
-    return f"{price} {kind}".strip() or "place to stay", extras
+    if lacks:
+        extras += f" but no {' and no '.join(lacks)}" if has else f" without {' or '.join(lacks)}"
+    return f"{price} {kind or 'place to stay'}".strip(), extras
 
 
 def _details(domain: str, arguments: Mapping[str, JSON]) -> str:

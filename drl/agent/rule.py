@@ -44,7 +44,7 @@ class RuleAgent(Agent):
         """The next step."""
         lexicon = lexicon_of(situation.toolbox)
         belief = track(situation, lexicon, trusts_itself=self.temperature > 0)
-        decision = decide(belief, lexicon)
+        decision = decide(belief, lexicon, has_news=bool(situation.steps))
         if not situation.must_reply:
             decision = slip(
                 decision, belief, lexicon, temperature=self.temperature, seed=situation.seed

@@ -90,7 +90,11 @@ TRAIN: Final = Bank(
             "I have no preference for {nouns}.",
             "As for {nouns}, it does not matter to me.",
         ),
-        Does.REQUEST: ("Could you tell me {nouns}?", "What is {nouns}?", "Can I get {nouns}?"),
+        Does.REQUEST: (
+            "Could you tell me {nouns}?",
+            "Please tell me {nouns}.",
+            "Can I get {nouns}?",
+        ),
         Does.INSIST: (
             "I still need {nouns}.",
             "You have not told me {nouns} yet.",
@@ -126,7 +130,7 @@ TRAIN: Final = Bank(
     naming_another=("How about {value} instead?", "In that case, is there {value}?"),
     traits={
         "area": ("be in the {value}",),
-        "pricerange": ("be in the {value} price range", "be {value}"),
+        "pricerange": ("be in the {value} price range", "have {value} prices"),
         "food": ("serve {value} food",),
         "stars": ("have {value} stars", "have a star rating of {value}"),
         "departure": ("leave from {value}", "depart from {value}"),
@@ -177,7 +181,7 @@ HELDOUT: Final = Bank(
         ),
         "restaurant": (
             "Where could I go for dinner?",
-            "I fancy eating out, can you suggest somewhere to dine?",
+            "We would like to eat out, can you suggest somewhere to dine?",
         ),
         "attraction": (
             "I would love to do some sightseeing.",
@@ -194,8 +198,8 @@ HELDOUT: Final = Bank(
     sentences={
         Does.INFORM: (
             "Ideally it would {needs}.",
-            "I am hoping for it to {needs}.",
-            "What I want is for it to {needs}.",
+            "Preferably it would {needs}.",
+            "I was hoping it could {needs}.",
         ),
         Does.CORRECT: (
             "Hold on, I said it must {needs}.",
@@ -225,7 +229,7 @@ HELDOUT: Final = Bank(
             "Wonderful. I want to make a reservation{details}.",
         ),
         Does.DETAIL: ("Make that{details}.", "That would be{details}."),
-        Does.REBOOK: ("Would{details} work?", "See whether{details} is possible."),
+        Does.REBOOK: ("Would it work{details}?", "See whether it is possible{details}."),
         Does.RETRY: ("Have another go at the reservation{details}.", "Do reserve it{details}."),
         Does.REFERENCE: (
             "Please give me the booking reference.",
@@ -240,7 +244,7 @@ HELDOUT: Final = Bank(
     naming_another=("Could we try {value}?", "Let us see about {value} then."),
     traits={
         "area": ("be located in the {value}", "be in the {value} of the city"),
-        "pricerange": ("be {value}ly priced", "have {value} prices"),
+        "pricerange": ("be {value}ly priced", "be of a {value} price level"),
         "food": ("do {value} cuisine", "offer {value} dishes"),
         "stars": ("be rated {value} stars",),
         "departure": ("set off from {value}", "start from {value}"),

@@ -91,7 +91,7 @@ def _describing(
         template = draw.choice(bank.sentences[does])
         said.append(
             template.format_map(
-                {"needs": " and ".join(traits), "is": " and ".join(map(_third_person, traits))}
+                {"needs": listed(traits), "is": listed([*map(_third_person, traits)])}
             )
         )
     return said
@@ -109,7 +109,9 @@ def _booking(bank: Bank, acts: Sequence[Act], draw: Random) -> str:
         key=lambda act: _DETAIL_ORDER.index(act.slot) if act.slot in _DETAIL_ORDER else 9,
     )
     details = "".join(
-        _filled(draw.choice(bank.details.get(act.slot, (" with {value}",))), act) for act in ordered
+        _filled(draw.choice(bank.details[_detail(act)]), act)
+        for act in ordered
+        if _detail(act) in bank.details
     )
     return draw.choice(bank.sentences[acts[0].does]).format(details=details)
 

@@ -154,6 +154,8 @@ class Pursuit:
         if self.accepted or self.asked_booking:
             relevant = [slot for slot in relevant if slot in self.constraints]
         booking = [slot for slot in _BOOKING_SLOTS if slot in slots and slot in self.booking]
+        if self.gave_up_booking or self.booked:
+            booking = []
         return list(dict.fromkeys([*relevant, *booking]))
 
     def _to_offer(self, heard: Heard) -> list[Act]:

@@ -6,7 +6,7 @@ word, and the words around a phrase say which slot it fills or that it is ruled 
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final, Generic, TypeVar
 
@@ -113,7 +113,10 @@ def read_values(text: tuple[str, ...], taken: tuple[bool, ...] = ()) -> tuple[Me
     for position, token in enumerate(text):
         if token[0].isdigit() and not (taken and taken[position]):
             if (time := clock(token)) is not None:
-                mentions.append(_timed(text, position, time))
+                # A table is booked for the time as it was said; times of trains are compared.
+                timed = _timed(text, position, time)
+                plain = timed.slot == "time" and token[-1].isdigit()
+                mentions.append(replace(timed, value=token) if plain else timed)
             elif token.isdigit() and len(token) < 3:
                 mentions.append(_counted(text, position, token))
         elif token in words.NUMBERS and not (taken and taken[position]):
@@ -217,8 +220,8 @@ def _timed(text: Sequence[str], position: int, time: str) -> Mention:
 
 
 _PEOPLE: Final = word_set(
-    "people persons person guests guest adults tickets ticket seats travellers passengers "
-    "friends diners of"
+    "people persons person guests guest adults tickets ticket seats travellers passengers friends "
+    "diners"
 )
 _NIGHTS: Final = word_set("night nights days")
 _AFTER_PARTY: Final = frozenset((*STOPS, "on", "at", "starting", "please", "and", "this", "from"))
@@ -238,6 +241,7 @@ def _counted(text: Sequence[str], position: int, number: str) -> Mention:
         slot = "stay"
     elif (
         following in _PEOPLE
+        or tuple(text[position + 1 : position + 3]) == ("of", "us")
         or before in (("party", "of"), ("group", "of"))
         or (before and before[-1] == "for" and following in (*_AFTER_PARTY, *words.DAYS))
     ):
