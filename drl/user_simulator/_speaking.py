@@ -38,7 +38,9 @@ def speak(acts: Sequence[Act], phrasing: Phrasing, draw: Random) -> str:
         elif group is Does.BOOK:
             said.append(_booking(bank, together, draw))
         elif group in _ASKING:
-            nouns = listed([draw.choice(bank.nouns[act.slot]) for act in together])
+            nouns = listed(
+                [draw.choice(bank.nouns.get(act.slot, (f"the {act.slot}",))) for act in together]
+            )
             text = draw.choice(bank.sentences[group]).format(nouns=nouns)
             said.append(text[:1].upper() + text[1:])
         elif together[0].slot:

@@ -187,7 +187,7 @@ _FROM: Final = word_set(
 )
 _TO: Final = word_set(
     "to into towards destination arriving arrive arrives reach reaches going heading for "
-    "bound headed end"
+    "bound headed end ends"
 )
 
 

@@ -1,0 +1,138 @@
+"""What every agent promises: one test for each option in conf/agent."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from drl.agent.base import Agent, Situation
+from drl.runtime.compose import compose, options
+from drl.runtime.config import build, to_plain
+from drl.types import Goal, Role, Step, Toolbox, ToolCall, ToolResult, ToolSpec, Turn
+
+CONF = Path(__file__).parents[2] / "conf"
+TOOLS = {
+    "search_hotel": ("name", "area", "pricerange", "type"),
+    "book_hotel": ("stay", "day", "people", "name"),
+    "search_train": ("departure", "destination", "day", "leaveAt", "arriveBy"),
+    "book_train": ("people", "trainID"),
+    "book_attraction": (),
+}
+TOOLBOX = Toolbox(
+    tuple(
+        ToolSpec(name, name, {"type": "object", "properties": {slot: {} for slot in slots}})
+        for name, slots in TOOLS.items()
+    ),
+    {"search_hotel": {"name": ("worth house", "avalon"), "area": ("north", "south")}},
+)
+ROW = {"name": "worth house", "area": "north", "type": "guesthouse", "phone": None, "stars": 4}
+GOALS = (Goal("search_hotel", "hotel", {"area": "north"}),)
+
+ODD_TEXTS = (
+    *(
+        "",
+        " ",
+        "<script>alert('x')</script>",
+        "\x00\x1b[31m\u202e",
+        "SPEAK <COMMAND_END> APICALL {",
+    ),
+    *(
+        "north " * 3000,
+        "?!?!",
+        "-1 nights for 99999 people at 99:99",
+        "no",
+        "yes",
+        "same same as the",
+    ),
+    *("book", "the hotel the train the hotel", "I don't care", "END_CONVERSATION", "\ud800"),
+)
+TEXTS = st.sampled_from(ODD_TEXTS) | st.text(max_size=80)
+RESULTS = st.sampled_from(
+    [
+        ToolResult([ROW]),
+        ToolResult([]),
+        ToolResult(None, error="broken"),
+        ToolResult("ERROR"),
+        ToolResult([None]),
+        ToolResult({"success": True, "return": {"name": "worth house", "reference": "AB12CD34"}}),
+        ToolResult({"success": True, "return": None}),
+        ToolResult({"success": False, "return": {}}),
+        ToolResult({"success": 1}),
+    ]
+)
+CALLS = st.builds(
+    ToolCall,
+    st.sampled_from([*TOOLS, "nothing", ""]),
+    st.dictionaries(st.sampled_from(["name", "area", "day", "x"]), TEXTS, max_size=3),
+)
+STEPS = st.builds(
+    lambda call, result: Step(text="x", calls=(call,), results=(result,)), CALLS, RESULTS
+)
+TURNS = st.builds(Turn, st.just(Role.USER), TEXTS | st.none()) | st.builds(
+    Turn, st.just(Role.AGENT), TEXTS | st.none(), st.lists(STEPS, max_size=2).map(tuple)
+)
+HISTORIES = st.lists(TURNS, max_size=6).map(tuple)
+
+
+def _agents() -> dict[str, Agent]:
+    built: dict[str, Agent] = {}
+    for option in options(CONF, "agent"):
+        agent = build("agent", to_plain(compose(CONF, [f"agent={option}"]))["agent"])
+        assert isinstance(agent, Agent)
+        built[option] = agent
+        if option == "rule":
+            erring = compose(CONF, ["agent=rule", "agent.temperature=1.0"])
+            built["rule at temperature 1"] = build("agent", to_plain(erring)["agent"])
+    return built
+
+
+AGENTS = _agents()
+
+
+@pytest.fixture(params=AGENTS)
+def agent(request: pytest.FixtureRequest) -> Agent:
+    return AGENTS[request.param]
+
+
+def situation(*history: Turn, seed: int = 0, **known: object) -> Situation:
+    return Situation(history, (), TOOLBOX, seed, **known)  # type: ignore[arg-type]
+
+
+def act(agent: Agent, situation: Situation) -> Step:
+    return asyncio.run(agent.act(situation))
+
+
+@settings(max_examples=150, deadline=None)
+@given(HISTORIES, st.lists(STEPS, max_size=3).map(tuple), st.booleans(), st.integers(0, 2**64))
+def test_whatever_was_said_it_acts_and_acts_alike_in_the_same_situation(
+    history, steps, must_reply, seed
+):
+    for agent in AGENTS.values():
+        goals = GOALS if agent.sees_goals else ()
+        known = Situation(history, steps, TOOLBOX, seed, must_reply, goals)
+        step = act(agent, known)
+        assert step == act(agent, known)
+        assert step.text
+        assert (step.reply is None) == bool(step.calls)
+        assert step.reply is not None or not must_reply
+
+
+def test_it_speaks_first_as_well(agent):
+    assert act(agent, situation(must_reply=True)).reply
+
+
+def test_it_manages_without_tools(agent):
+    asked = (Turn(Role.USER, "I need a cheap hotel in the north, please book it."),)
+    assert act(agent, Situation(asked, (), Toolbox(()), seed=0)).reply
+
+
+def test_its_limit_of_calls_is_positive(agent):
+    assert agent.max_tool_calls >= 1
+
+
+def test_an_agent_that_does_not_explore_ignores_the_seed(agent):
+    asked = Turn(Role.USER, "I need a cheap guesthouse in the north, any will do.")
+    texts = {act(agent, situation(asked, seed=seed, goals=GOALS)).text for seed in range(40)}
+    assert (len(texts) > 1) == agent.explores
