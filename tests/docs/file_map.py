@@ -5,10 +5,11 @@ python -m tests.docs.file_map    writes it into README.md
 
 import ast
 from pathlib import Path
+from textwrap import shorten
 
 ROOT = Path(__file__).parents[2]
 START, END = "<!-- file map: `make map` writes it -->\n", "<!-- end of the file map -->\n"
-WIDTH = 118
+WIDTH = 78
 
 
 def file_map() -> str:
@@ -19,7 +20,8 @@ def file_map() -> str:
         for path in sorted((ROOT / folder).rglob("*")):
             if path.suffix in (".py", ".yaml") and path.stat().st_size:
                 name = "  " + str(path.relative_to(ROOT / folder))
-                lines.append(f"{name:<40}{_first_line(path)}"[:WIDTH].rstrip())
+                meaning = shorten(_first_line(path), WIDTH, placeholder=" ...")
+                lines.append(f"{name:<40}{meaning}")
     return "```\n" + "\n".join(lines) + "\n```\n"
 
 
@@ -34,8 +36,10 @@ def _first_line(path: Path) -> str:
     text = path.read_text()
     if path.suffix == ".py":
         return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0].rstrip(".")
-    comment = next(line for line in text.splitlines() if line.startswith("# conf/"))
-    _, _, meaning = comment.partition(".yaml")
+    comments = [line for line in text.splitlines() if line.startswith("# ")]
+    if path.parent.name in ("experiment", "debug"):
+        return next(line for line in comments if line.startswith("# python"))[2:]
+    _, _, meaning = comments[0].partition(".yaml")
     return meaning.lstrip(":, —").strip()
 
 
