@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
+from drl.agent import _showing as showing
 from drl.agent import _wording as wording
 from drl.agent._belief import Belief, DomainBelief
 from drl.agent._decide import (
@@ -75,7 +76,7 @@ def _told(
     if not news and belief.asked_to_book and here.tried is not None:
         news = _booking_news(here, domain, variant)
     elif not news and belief.gave_values:
-        news = wording.offer(domain, here.row, variant)
+        news = showing.offer(domain, here.row, variant)
     answers = _answers(belief, domain, offered=bool(news))
     return _joined(news, answers, _closing(belief, lexicon, domain, news, variant))
 
@@ -88,7 +89,7 @@ def _news(belief: Belief, domain: str, steps: Sequence[Step], variant: int) -> s
     if any(call.name == f"search_{domain}" for call in calls):
         if here.row is None:
             return wording.not_found(domain, here.wanted, variant)
-        parts.append(wording.offer(domain, here.row, variant))
+        parts.append(showing.offer(domain, here.row, variant))
     if any(call.name == f"book_{domain}" for call in calls):
         parts.append(_booking_news(here, domain, variant))
     return " ".join(parts)
@@ -105,19 +106,14 @@ def _booking_news(here: DomainBelief, domain: str, variant: int) -> str:
 def _answers(belief: Belief, domain: str, *, offered: bool) -> str:
     """What the customer asked for, as far as the offer does not say it."""
     here = belief.domains[domain]
-    row = here.row or {}
     shown = _SHOWN_IN_OFFER.get(domain, frozenset()) if offered else frozenset[str]()
-    told = [
-        wording.answer(domain, row, slot)
-        for slot in sorted(belief.requests - shown - {"reference", "time", "name"})
-    ]
-    if "reference" in belief.requests and not offered:
-        if here.reference:
-            told.append(f"the reference number is {here.reference}")
-        else:
-            told.append("nothing is booked yet, so there is no reference number")
-    text = listed(told)
-    return f"{text[:1].upper()}{text[1:]}." if text else ""
+    slots = sorted(belief.requests - shown - {"reference", "time", "name"})
+    told = showing.answers(domain, here.row or {}, slots) if slots else ""
+    if "reference" not in belief.requests or offered:
+        return told
+    if here.reference:
+        return _joined(told, f"The reference number is {here.reference}.")
+    return _joined(told, "Nothing is booked yet, so there is no reference number.")
 
 
 def _closing(belief: Belief, lexicon: Lexicon, domain: str, news: str, variant: int) -> str:
@@ -140,9 +136,9 @@ def _recommended(belief: Belief, domain: str, entity: str, variant: int) -> str:
     """An offer out of thin air: the entity, said to be what the customer wants."""
     wanted = belief.domains[domain].wanted
     if domain == "train":
-        offer = f"There is train {entity}{wording.described_as(wanted)}."
+        offer = f"There is train {entity}{showing.described_as(wanted)}."
     else:
-        offer = wording.offer(domain, {**wanted, "name": entity}, variant)
+        offer = showing.offer(domain, {**wanted, "name": entity}, variant)
     question = wording.more(variant) if domain == "attraction" else wording.offer_to_book(variant)
     return f"{offer} {question}"
 

@@ -181,7 +181,7 @@ def _take_answers(belief: Belief, here: DomainBelief, said: Utterance) -> None:
     if names_type and "type" in open_slots:
         here.want("type", "hotel")
     if said.affirms and unnamed and not said.mentions and open_slots <= set(words.AMENITIES):
-        for slot in unnamed:
+        for slot in sorted(unnamed):
             here.want(slot, "yes")
     for slot in said.indifferent:
         here.wanted.pop(slot, None)

@@ -118,8 +118,9 @@ _OFFER: Final = _phrases(
     "theres, would suit, i have, matches, we have, option, options, located"
 )
 _UNKNOWN: Final = _phrases(
-    "is not known, are not known, not listed, dont have that, do not have that, no information, unknown, "
-    "not available to me, do not know, dont know, not sure, not on file, have no record"
+    "is not known, are not known, not listed, dont have that, do not have that, "
+    "no information, unknown, not available to me, do not know, dont know, not sure, "
+    "not on file, have no record"
 )
 _REFERENCE: Final = re.compile(
     r"\b(?=[A-Z0-9]{6,10}\b)(?=\w*[A-Z])(?=\w*\d)(?!TR\d+\b)[A-Z0-9]+\b"

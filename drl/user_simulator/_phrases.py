@@ -24,6 +24,7 @@ class Bank:
     sentences: Mapping[Does, Ways]
     naming_again: Ways
     naming_another: Ways
+    naming_once_more: Ways
     traits: Mapping[str, Ways]
     yes_no: Mapping[tuple[str, str], Ways]
     nouns: Mapping[str, Ways]
@@ -128,6 +129,7 @@ TRAIN: Final = Bank(
     },
     naming_again=("It is called {value}.", "I mean {value}.", "The name is {value}."),
     naming_another=("How about {value} instead?", "In that case, is there {value}?"),
+    naming_once_more=("Are you sure? I mean {value}.", "Could you look for {value} once more?"),
     traits={
         "area": ("be in the {value}",),
         "pricerange": ("be in the {value} price range", "have {value} prices"),
@@ -217,7 +219,7 @@ HELDOUT: Final = Bank(
             "Please check again, what I want must {needs}.",
             "To sum up, it ought to {needs}. Can you find that?",
         ),
-        Does.ANY: ("{nouns} makes no difference to me.", "I am flexible about {nouns}."),
+        Does.ANY: ("Whatever you think is best for {nouns}.", "I am flexible about {nouns}."),
         Does.REQUEST: (
             "Please give me {nouns}.",
             "I would also like to know {nouns}.",
@@ -242,6 +244,7 @@ HELDOUT: Final = Bank(
     },
     naming_again=("I am talking about {value}.", "The one named {value}."),
     naming_another=("Could we try {value}?", "Let us see about {value} then."),
+    naming_once_more=("Please check {value} again.", "That is odd. It is definitely {value}."),
     traits={
         "area": ("be located in the {value}", "be in the {value} of the city"),
         "pricerange": ("be {value}ly priced", "be of a {value} price level"),
@@ -283,7 +286,7 @@ HELDOUT: Final = Bank(
         "trainID": ("the train number",),
     },
     details={
-        "people": (" for a group of {value}", " for {value} guests"),
+        "people": (" for {value} persons", " for {value} guests"),
         "stay": (" for {value} nights",),
         "day": (" for {value}",),
         "arrival": (" starting {value}", " arriving on {value}"),

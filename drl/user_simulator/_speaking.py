@@ -19,7 +19,7 @@ BANKS: Final[Mapping[str, tuple[Bank, ...]]] = {
 }
 _THIRD_PERSON: Final = {"be": "is", "have": "has", "go": "goes", "do": "does"}
 _CAPITALISED: Final = frozenset({"name", "departure", "destination", "day"})
-_ONE: Final = (("people", "person"), ("nights", "night"), ("guests", "guest"), ("stars", "star"))
+_PLURALS: Final = ("persons", "nights", "guests", "stars")
 _DETAIL_ORDER: Final = ("people", "stay", "time", "day")
 _ASKING: Final = frozenset({Does.ANY, Does.REQUEST, Does.INSIST})
 _BOOKING: Final = frozenset({Does.BOOK, Does.DETAIL, Does.REBOOK, Does.RETRY})
@@ -79,6 +79,8 @@ def _describing(
             ways = bank.naming_again
             if does in (Does.CHANGE, Does.RECONSIDER):
                 ways = bank.naming_another
+            elif does is Does.RESTATE:
+                ways = bank.naming_once_more
             elif any(other.does is Does.OPEN for other in all_acts):
                 ways = bank.naming[act.domain]
             text = draw.choice(ways).format(value=title(act.value))
@@ -128,8 +130,9 @@ def _filled(template: str, act: Act) -> str:
     value = cuisine(value) if act.slot == "food" else value
     text = template.format(value=value)
     if act.value == "1":
-        for many, one in _ONE:
-            text = text.replace(many, one)
+        text = text.replace("people", "person")
+        for plural in _PLURALS:
+            text = text.replace(plural, plural[:-1])
     return text
 
 

@@ -33,6 +33,7 @@ _REPLACED: Final = (
     ("\u2019", "'"),
     ("'d ", " would "),
     ("'", ""),
+    (" & ", " and "),
     ("&", " and "),
     ("bed and breakfast", "b and b"),
     ("wi-fi", "wifi"),

@@ -5,7 +5,7 @@ from typing import Final
 
 from drl.domains.toolwoz.vocabulary import word_set
 
-_SMALL: Final = word_set("and of the in at co")
+_SMALL: Final = word_set("a and at in of on the")
 _CAPITALS: Final = word_set("adc hk")
 _COMMON_NOUNS: Final = word_set(
     "gastropub seafood international fusion vegetarian vegan steakhouse"
