@@ -6,10 +6,10 @@ nothing here may change after it is built; mappings are read-only by agreement.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     JSON: TypeAlias = "str | int | float | bool | Sequence[JSON] | Mapping[str, JSON] | None"
@@ -102,7 +102,8 @@ class Step:
     """One decision of a participant: what it wrote, the calls in it, and what they returned.
 
     `text` is exactly what the participant produced (ReAct text or a model's reply) and is private.
-    A step with a `reply` ends the turn. `results` pairs up with `calls` once they have run.
+    A step with a `reply` ends the turn. `results` pairs up with `calls` once they have run; text
+    that could not be read is a step without calls whose one result says why.
     """
 
     text: str
@@ -110,6 +111,15 @@ class Step:
     calls: tuple[ToolCall, ...] = ()
     results: tuple[ToolResult, ...] = ()
     reply: str | None = None
+
+
+class Executed(NamedTuple):
+    """A call that ran: the step it stands in, its place in that step, and what it gave."""
+
+    step: int
+    index: int
+    call: ToolCall
+    result: ToolResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +147,13 @@ class Turn:
     def public(self) -> Turn:
         """The turn as the other side sees it."""
         return Turn(role=self.role, text=self.text, hangs_up=self.hangs_up)
+
+    def executed(self) -> Iterator[Executed]:
+        """The calls of the turn with their results, in order."""
+        for position, step in enumerate(self.steps):
+            if step.calls:
+                for index, (call, result) in enumerate(zip(step.calls, step.results, strict=True)):
+                    yield Executed(position, index, call, result)
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,10 +56,8 @@ def conduct(task: Task, dialogue: Sequence[Turn]) -> Conduct:
 def _calls(dialogue: Sequence[Turn]) -> Iterator[tuple[int, ToolCall, ToolResult]]:
     """Turn index, call and result of every call, in order."""
     for index, turn in enumerate(dialogue):
-        if turn.role is Role.AGENT:
-            for step in turn.steps:
-                for call, result in zip(step.calls, step.results, strict=True):
-                    yield index, call, result
+        for executed in turn.executed():
+            yield index, executed.call, executed.result
 
 
 def _rows(result: ToolResult) -> Iterator[Mapping[str, JSON]]:

@@ -1,12 +1,12 @@
 """Sparse goals: a reward for every goal that a tool call reaches (arXiv:2409.04617)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from drl.environment.base import Environment
 from drl.reward.base import Judgement, Reward
-from drl.types import Goal, RewardEvent, Role, Task, ToolCall, ToolResult, Turn
+from drl.types import Goal, RewardEvent, Task, ToolCall, ToolResult, Turn
 
 
 @dataclass(kw_only=True)
@@ -32,7 +32,7 @@ class GoalApiReward(Reward):
         )
         still_open = list(open_goals)
         events: list[RewardEvent] = []
-        for step, position, call, result in _calls(turn):
+        for step, position, call, result in turn.executed():
             for index in _reached(task, environment, call, result, still_open, context):
                 still_open.remove(index)
                 detail = {"goal": index, "kind": call.name, "step": step, "call": position}
@@ -47,18 +47,10 @@ class GoalApiReward(Reward):
             return None
         still_open = list(range(len(task.goals)))
         for turn in dialogue:
-            for _, _, call, result in _calls(turn):
+            for _, _, call, result in turn.executed():
                 for index in _reached(task, environment, call, result, still_open, task.goals):
                     still_open.remove(index)
         return 1 - len(still_open) / len(task.goals)
-
-
-def _calls(turn: Turn) -> Iterator[tuple[int, int, ToolCall, ToolResult]]:
-    """Step index, call index, call and result of every call in an agent's turn."""
-    if turn.role is Role.AGENT:
-        for step_index, step in enumerate(turn.steps):
-            for call_index, (call, result) in enumerate(zip(step.calls, step.results, strict=True)):
-                yield step_index, call_index, call, result
 
 
 def _reached(

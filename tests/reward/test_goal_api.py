@@ -52,3 +52,10 @@ def test_what_broke_or_has_no_goals_is_unscored_not_zero():
     broken = [agent_turn("a", failure=Failure("agent", "boom"))]
     assert asyncio.run(reward.grade(task_of("a"), CountingWorld(), broken)) is None
     assert asyncio.run(reward.grade(task_of(), CountingWorld(), [agent_turn("a")])) is None
+
+
+def test_text_that_could_not_be_read_earns_nothing_and_breaks_nothing():
+    unread = Step("gibberish", results=(ToolResult(None, error="no command found"),))
+    turn = Turn(Role.AGENT, "sorry", (unread, say("sorry")))
+    reward = GoalApiReward(judge_against="task")
+    assert asyncio.run(reward.grade(task_of("a"), CountingWorld(), [turn])) == 0
