@@ -117,7 +117,7 @@ class Executed(NamedTuple):
     """A call that ran: the step it stands in, its place in that step, and what it gave."""
 
     step: int
-    index: int
+    position: int
     call: ToolCall
     result: ToolResult
 
@@ -150,10 +150,11 @@ class Turn:
 
     def executed(self) -> Iterator[Executed]:
         """The calls of the turn with their results, in order."""
-        for position, step in enumerate(self.steps):
+        for number, step in enumerate(self.steps):
             if step.calls:
-                for index, (call, result) in enumerate(zip(step.calls, step.results, strict=True)):
-                    yield Executed(position, index, call, result)
+                pairs = zip(step.calls, step.results, strict=True)
+                for position, (call, result) in enumerate(pairs):
+                    yield Executed(number, position, call, result)
 
 
 @dataclass(frozen=True, slots=True)
