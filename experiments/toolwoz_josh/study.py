@@ -20,7 +20,7 @@ HERE: Final = Path(__file__).parent
 ROOT: Final = HERE.parents[1]
 ERRING: Final = "agent=rule/erring"
 STEADY: Final = "agent=rule"
-BUDGET_FACTORS: Final = (1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
+BUDGET_FACTORS: Final = (1.5, 2.0, 2.25, 2.5, 3.0, 4.0, 6.0, 8.0)
 """Budgets tried for best-of-n, over the mean calls of josh: it spends less than it may, since it
 stops once every goal is reached."""
 
@@ -39,8 +39,8 @@ def main() -> None:
         "ceiling: goals' own calls": run_ceiling(),
     }
     calls = _number(arms["josh, erring agent"], "agent_calls")
-    arms["best of n, erring agent, no task above josh's mean calls"] = best_of_n(round(calls))
-    arms["best of n, erring agent, as many calls as josh on average"] = equal_spending(calls)
+    arms["best of n, erring agent, each task up to josh's mean"] = best_of_n(round(calls))
+    arms["best of n, erring agent, josh's mean spent on average"] = equal_spending(calls)
     arms = dict(sorted(arms.items(), key=lambda arm: "erring" not in arm[0]))
     record = {"machine": machine(), "arms": arms}
     (HERE / "results.json").write_text(json.dumps(record, indent=2) + "\n")
