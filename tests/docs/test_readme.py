@@ -1,6 +1,9 @@
+import json
 import re
 
 from docs.file_map import END, ROOT, START, file_map
+
+from experiments.toolwoz_josh.study import table
 
 README = (ROOT / "README.md").read_text()
 
@@ -20,3 +23,10 @@ def test_every_make_target_it_names_exists():
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     for name in re.findall(r"`?make ([a-z-]+)", README):
         assert name in targets, name
+
+
+def test_results_tables_are_those_of_the_study():
+    record = json.loads((ROOT / "experiments" / "toolwoz_josh" / "results.json").read_text())
+    shown = table(record["arms"])
+    for page in ("README.md", "experiments/toolwoz_josh/README.md"):
+        assert shown in (ROOT / page).read_text(), page
