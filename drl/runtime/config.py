@@ -6,10 +6,11 @@ import inspect
 import json
 from collections.abc import Mapping
 from hashlib import blake2b
+from importlib import import_module
 from typing import Any, get_args, get_type_hints
 
 from hydra.errors import InstantiationException
-from hydra.utils import get_class, instantiate
+from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from pydantic import TypeAdapter, ValidationError
@@ -70,9 +71,10 @@ def build(key: str, node: Mapping[str, JSON]) -> object:
 
 def _check_node(key: str, node: Mapping[str, JSON]) -> None:
     target = str(node["_target_"])
+    module, _, name = target.rpartition(".")
     try:
-        cls = get_class(target)
-    except ImportError as error:
+        cls = vars(import_module(module))[name]
+    except (ImportError, KeyError, ValueError) as error:
         raise ConfigError(f"{key}._target_={target} cannot be imported: {error}") from error
     known = inspect.signature(cls).parameters
     hints = get_type_hints(cls) | get_type_hints(cls.__init__)
