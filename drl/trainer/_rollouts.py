@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 
-from drl.errors import DrlError
+from drl.errors import ConfigError, DrlError
 from drl.evaluation.summary import tally
 from drl.report.html import write_report
 from drl.report.task_card import TaskCard
@@ -23,6 +23,12 @@ from drl.types import JSON, Failure, Role, StopReason, Task, Turn
 NEEDS = ("dataset", "environment", "agent", "user_simulator", "reward", "rollout")
 
 _LOG = logging.getLogger(__name__)
+
+
+def check_trials(trials: int) -> None:
+    """Refuse a run without a trial."""
+    if trials < 1:
+        raise ConfigError(f"trainer.trials={trials} must be at least 1; raise it")
 
 
 def roll_out(parts: Parts, run_dir: RunDir, trials: int) -> dict[str, JSON]:

@@ -7,10 +7,9 @@ from pathlib import Path
 
 from rich.console import Console
 
-from drl.errors import ConfigError
 from drl.evaluation.console import print_summary
 from drl.runtime.run_dir import RunDir
-from drl.trainer._rollouts import NEEDS, roll_out
+from drl.trainer._rollouts import NEEDS, check_trials, roll_out
 from drl.trainer.base import Parts, Trainer
 from drl.tree.store import FILE_NAME
 from drl.types import JSON
@@ -26,8 +25,7 @@ class CollectTrainer(Trainer):
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        if self.trials < 1:
-            raise ConfigError(f"trainer.trials={self.trials} must be at least 1; raise it")
+        check_trials(self.trials)
 
     def run(self, parts: Parts, run_dir: RunDir) -> Mapping[str, JSON]:
         """Roll out, then say where the trees are."""

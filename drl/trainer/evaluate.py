@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from drl.errors import ConfigError
 from drl.evaluation.console import print_summary
 from drl.runtime.run_dir import RunDir
-from drl.trainer._rollouts import NEEDS, roll_out
+from drl.trainer._rollouts import NEEDS, check_trials, roll_out
 from drl.trainer.base import Parts, Trainer
 from drl.types import JSON
 
@@ -21,8 +20,7 @@ class EvaluateTrainer(Trainer):
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        if self.trials < 1:
-            raise ConfigError(f"trainer.trials={self.trials} must be at least 1; raise it")
+        check_trials(self.trials)
 
     def run(self, parts: Parts, run_dir: RunDir) -> Mapping[str, JSON]:
         """Roll out, then print the table."""
