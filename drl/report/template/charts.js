@@ -29,7 +29,7 @@ function countEdges(values) {
 /** A histogram; `describe(bin)` names a bin, `choose(bin)` is called when one is pressed. */
 function histogram(title, bins, { describe, tick, choose, isChosen }) {
   const tallest = Math.max(1, ...bins.map((bin) => bin.count));
-  const width = (CHART.width - 2 * CHART.left) / bins.length;
+  const width = Math.min(72, (CHART.width - 2 * CHART.left) / bins.length);
   const floor = CHART.height - CHART.bottom;
   const bars = bins.map((bin, position) => {
     const height = (bin.count / tallest) * (floor - CHART.top);

@@ -33,10 +33,11 @@ function drawTurnRows(model, bounds) {
   ]);
 }
 
-/** The line along which a collapse cut the other branches. */
+/** The line along which a collapse cut the other branches; short where they end in other rows. */
 function drawCut({ node, leaves }) {
-  const right = Math.max(...leaves.map((leaf) => leaf.x)) + 12;
-  const y = Math.max(node.y, ...leaves.map((leaf) => leaf.y)) + STUB;
+  const level = leaves.every((leaf) => leaf.depth === node.depth);
+  const right = level ? Math.max(...leaves.map((leaf) => leaf.x)) + 12 : node.x + LANE.least;
+  const y = node.y + STUB;
   const title = svg("title", null, `Collapse: ${plural(leaves.length, "other branch")} cut here`);
   return svg("path", { class: "cut", d: `M${node.x} ${y}H${right}` }, title);
 }

@@ -56,7 +56,8 @@ const SCORE_GAP = 12;
 function badgeOf(node) {
   const kinds = node.reachedKinds;
   if (!kinds.length) return null;
-  const text = kinds.length > 2 ? `${kinds[0]} + ${kinds.length - 1} more` : kinds.join(" + ");
+  const full = kinds.length > 2 ? `${kinds[0]} + ${kinds.length - 1} more` : kinds.join(" + ");
+  const text = full.length > 48 ? `${full.slice(0, 46)} …` : full;
   return { text, width: textWidth(text, BADGE_FONT) + 16 };
 }
 

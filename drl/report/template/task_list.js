@@ -12,7 +12,7 @@ const COLUMNS = [
 ];
 
 /** What the list shows; kept while a task is open, so that going back finds it again. */
-const listState = { text: "", domain: "", score: "", outcome: "", range: null, sort: null, descending: false };
+const listState = { text: "", domain: "", score: "", outcome: "", range: null, sort: "task", descending: false };
 
 const SCORE_FILTERS = {
   full: { name: "All goals (score 1)", keeps: (row) => row.score !== null && row.score >= 1 - 1e-9 },
@@ -43,11 +43,10 @@ function listedRows() {
       (!range || (row[range.key] !== null && row[range.key] >= range.low && row[range.key] < range.high)),
   );
   const column = COLUMNS.find(({ key }) => key === listState.sort);
-  if (!column) return rows;
   const sign = listState.descending ? -1 : 1;
   const order = new Intl.Collator("en", { numeric: true }).compare;
   const compare = (a, b) => (typeof a === "string" ? order(a, b) : a - b);
-  return rows.sort((a, b) => sign * compare(column.of(a), column.of(b)) || a.position - b.position);
+  return rows.sort((a, b) => sign * compare(column.of(a), column.of(b)) || order(a.task, b.task) || a.trial - b.trial);
 }
 
 /** The list with its filters. Returns { element, update }; `changed` is called after each change. */

@@ -85,7 +85,7 @@ function taskHead(row, model) {
       "ul",
       { class: "goal-strip", "aria-label": "Goals" },
       model.goals.map((goal, position) =>
-        html("li", { class: row.goal_states[position], title: GOAL_STATES[row.goal_states[position]] }, goalMark(row.goal_states[position]), goal.kind),
+        html("li", { class: row.goal_states[position], title: GOAL_STATES[row.goal_states[position]] }, goalMark(row.goal_states[position]), html("span", { dir: "auto" }, goal.kind)),
       ),
     ),
     html("nav", { class: "steps" }, step(shown[place - 1], "‹", "Previous task"), step(place < 0 ? shown[0] : shown[place + 1], "›", "Next task")),

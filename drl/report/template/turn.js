@@ -133,5 +133,5 @@ function eventList(model, node) {
 const EVENT_SHOWN = { goal: true, kind: true, step: true, call: true };
 
 function signed(amount) {
-  return `${amount > 0 ? "+" : ""}${number(amount)}`;
+  return `${amount > 0 ? "+" : ""}${score(amount)}`;
 }
