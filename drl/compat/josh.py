@@ -3,6 +3,7 @@
     from josh_train.josh import X          ->  from drl.compat.josh import X
     from josh_train.async_josh import X    ->  from drl.compat.josh import X
     from josh_train.main import X          ->  from drl.compat.josh import X
+    from josh_train.utils import handle_api_calls  ->  from drl.compat.josh import handle_api_calls
 
 The agents of josh-train are mutable objects and its steps are functions, so this is a small
 engine of its own beside `drl.rollout.josh`. Where to go from here:
@@ -18,6 +19,9 @@ engine of its own beside `drl.rollout.josh`. Where to go from here:
     ToolWOZRewards                        drl.reward.goal_api
     build_agent, build_user               agent=... and user_simulator=... on the command line
     build_convo_env                       Environment.open(task)
+
+The builders know drl's participants without a model: `agent_strategy` rule, `user_mode` agenda or
+script.
 
 Kept as it was: a leaf branches in two, and only when the beam has room for the children of all
 leaves; leaves are read left to right; the leftmost rewarded leaf of the first rewarded pass wins,
@@ -52,6 +56,14 @@ from drl.compat._josh_parts import (
     trim_user_msg,
 )
 from drl.compat._josh_search import NOTHING_HIT, LeafError, Passed, Search, Verdict
+from drl.compat._toolwoz_builders import (
+    ToolWOZEnvironment,
+    ToolWOZRewards,
+    build_agent,
+    build_convo_env,
+    build_user,
+)
+from drl.compat._toolwoz_conversation import handle_api_calls
 
 __all__ = [
     "JOSH",
@@ -61,6 +73,12 @@ __all__ = [
     "BaseRewards",
     "LeafError",
     "Node",
+    "ToolWOZEnvironment",
+    "ToolWOZRewards",
+    "build_agent",
+    "build_convo_env",
+    "build_user",
+    "handle_api_calls",
     "trim_user_msg",
 ]
 

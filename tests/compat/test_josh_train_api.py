@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from josh_script import Move, Script, start
+from compat.josh_script import Move, Script, start
 
 from drl.compat.josh import JOSH, BaseJOSHAgent, BaseJOSHUser, BaseRewards, Node
 

@@ -4,9 +4,9 @@ import asyncio
 import random
 
 import pytest
+from compat.josh_script import Move, Script, last_words, start
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from josh_script import Move, Script, last_words, start
 
 from drl.compat.josh import JOSH, AsyncJOSH, BaseJOSHAgent, BaseRewards
 

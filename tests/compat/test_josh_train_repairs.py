@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from josh_script import Move, Script, last_words, start
+from compat.josh_script import Move, Script, last_words, start
 
 from drl.compat._josh_examples import ExampleIndex, fingerprint
 from drl.compat.josh import JOSH, AsyncJOSH, BaseJOSHAgent, BaseRewards, Node, trim_user_msg
