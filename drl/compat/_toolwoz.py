@@ -1,52 +1,133 @@
-"""josh-train's way to build ToolWOZ dialogues, for programs with a loop of their own.
+"""josh-train's way into ToolWOZ: an environment, and functions that build what a dialogue needs.
 
-`args` is a namespace with josh-train's command line options. Only what decides something here is
-read: `task_split`, `josh`, `agent_strategy`, `temperature` and `user_mode`; `seed` (10) and
-`data_dir` ("data") may be left out. No model is needed yet, so only rule participants are known.
+`args` is a namespace. Read from it, with the values that hold where it lacks them:
+
+    data_dir="data"     where the data is kept; fetched the first time
+    task_split="test"   train, val, test or full_test
+    josh=False          whether conversations are searched or judged at their end
+    seed=10             of participants; one seed gives one dialogue
+    temperature=0.0     of the rule agent
+    agent_strategy="rule"
+    user_mode="agenda"  agenda or script
 """
 
-from argparse import Namespace
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from drl.agent.rule import RuleAgent
+from drl.compat._toolwoz_apis import ApiIndex, definitions, examples, wishes
 from drl.compat._toolwoz_conversation import (
-    ApiIndex,
+    Conversation,
+    ConversationState,
+    SearchedConversation,
 )
-from drl.domains.toolwoz import fetch, world
+from drl.compat._toolwoz_participants import ToolWOZAgent, ToolWOZUser
+from drl.domains.toolwoz import world
+from drl.domains.toolwoz.brief import brief
+from drl.domains.toolwoz.fetch import fetch
 from drl.environment import toolwoz
+from drl.errors import ConfigError
+from drl.types import Task
 from drl.user_simulator.agenda import AgendaUserSimulator
-from drl.user_simulator.base import UserSimulator
 from drl.user_simulator.script import ScriptUserSimulator
 
-_TOOL_CALLS: Final = 3
-"""Per turn, as josh-train's agents may make."""
-
-_USERS: Final[Mapping[str, Callable[[], UserSimulator]]] = {
-    "agenda": lambda: AgendaUserSimulator(first_wish="tentative", phrasing="train", patience=3),
-    "script": ScriptUserSimulator,
-}
+_SPLITS: Final = ("train", "val", "test", "full_test")
 
 
 class ToolWOZEnvironment:
-    """The data of ToolWOZ and the dialogues of one split; fetched the first time.
+    """The data of ToolWOZ and the dialogues to run; calls are served as josh-train serves them.
 
-    Raises:
-        ConfigError: there is no such split.
-        DataError: the data cannot be fetched or read.
+    `model` and `tokenizer` are None: no participant here has a model of its own.
     """
 
-    def __init__(self, args: Namespace) -> None:
-        self._data_dir = Path(str(_setting(args, "data_dir", "data")))
-        splits = {"train", "val", "test", "full_test"}
-        split = _chosen(args, "task_split", splits)
-        fetch.fetch(self._data_dir)
-        self._world = world.load(self._data_dir)
-        self._tools = toolwoz.ToolWOZEnvironment(mode="faithful")
-        self.train_ids, self.val_ids, self.test_ids, self.test_ids_full = (
-            list(self._world.splits[name]) for name in ("train", "val", "test", "full_test")
-        )
-        self.set_to_run = list(self._world.splits[split])
-        self.apis = ApiIndex(self._world)
+    def __init__(self, args: object) -> None:
+        """Load the data, and fetch it first where it is missing.
+
+        Raises:
+            ConfigError: there is no such split.
+            DataError: the data cannot be fetched or read.
+        """
+        split = _choice(args, "task_split", "test", _SPLITS)
+        root = Path(str(vars(args).get("data_dir", "data")))
+        fetch(root)
+        self.world: Final = world.load(root)
+        self.tools: Final = toolwoz.ToolWOZEnvironment(mode="faithful")
+        self.apis = ApiIndex(self.world)
+        self.api_examples = examples(self.world)
+        self.valid_api_defs = definitions(self.world)
+        ids = {name: list(self.world.splits[name]) for name in _SPLITS}
+        self.train_ids = ids["train"]
+        self.val_ids = ids["val"]
+        self.test_ids = ids["test"]
+        self.test_ids_full = ids["full_test"]
+        self.set_to_run = list(ids[split])
         self.model = None
         self.tokenizer = None
+
+    def task(self, convo_key: str) -> Task:
+        """One dialogue as the rest of drl sees it.
+
+        Raises:
+            KeyError: there is none of this id.
+        """
+        scene = self.world.scene(convo_key)
+        return Task(
+            id=convo_key,
+            split=next(name for name in _SPLITS if convo_key in self.world.splits[name]),
+            brief=brief(scene.record, self.world.definitions),
+            goals=scene.derived.goals,
+            world=scene,
+        )
+
+
+def build_convo_env(
+    args: object, convo_key: str, toolwoz_env: ToolWOZEnvironment
+) -> Conversation | SearchedConversation:
+    """A fresh conversation, searched with `args.josh` and otherwise judged at its end.
+
+    Raises:
+        KeyError: there is no dialogue of this id.
+    """
+    form = SearchedConversation if vars(args).get("josh", False) else Conversation
+    task = toolwoz_env.task(convo_key)
+    goals = wishes(toolwoz_env.world.scene(convo_key).record)
+    seed = int(vars(args).get("seed", 10))
+    return form(task, toolwoz_env.apis[convo_key], goals, toolwoz_env.tools, seed)
+
+
+def build_user(
+    args: object, toolwoz_env: ToolWOZEnvironment, conversation_env: ConversationState
+) -> ToolWOZUser:
+    """The customer of a conversation.
+
+    Raises:
+        ConfigError: `args.user_mode` is none that works without a language model.
+    """
+    modes = {
+        # the values of conf/user_simulator/agenda.yaml
+        "agenda": AgendaUserSimulator(first_wish="tentative", phrasing="train", patience=3),
+        "script": ScriptUserSimulator(),
+    }
+    simulator = modes[_choice(args, "user_mode", "agenda", tuple(modes))]
+    told = conversation_env.task.brief
+    return ToolWOZUser(simulator, told, conversation_env.convo_key, conversation_env.seed)
+
+
+def build_agent(args: object, toolwoz_env: ToolWOZEnvironment) -> ToolWOZAgent:
+    """An agent that has not spoken yet.
+
+    Raises:
+        ConfigError: `args.agent_strategy` is none that works without a language model, or
+            `args.temperature` is out of range.
+    """
+    _choice(args, "agent_strategy", "rule", ("rule",))
+    temperature = float(vars(args).get("temperature", 0.0))
+    # the value of conf/agent/rule.yaml, and how often josh-train's agents may try
+    return ToolWOZAgent(RuleAgent(temperature=temperature, max_tool_calls=3))
+
+
+def _choice(args: object, name: str, default: str, known: tuple[str, ...]) -> str:
+    chosen = vars(args).get(name, default)
+    if chosen not in known:
+        raise ConfigError(f"args.{name}={chosen} is not built here; known: {', '.join(known)}")
+    return chosen

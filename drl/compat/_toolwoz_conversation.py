@@ -5,179 +5,169 @@ here because nothing that is called changes what a later call returns.
 """
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, Required, TypedDict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import count
+from typing import TypedDict, cast
 
 from drl.compat._coroutines import finish
-from drl.domains.toolwoz.world import Scene, World
-from drl.environment.base import Environment, Session
+from drl.compat._josh_parts import BaseRewards
+from drl.compat._toolwoz_apis import Apis
+from drl.environment.base import Environment
+from drl.runtime.seeds import derive
 from drl.types import JSON, Goal, Task, ToolCall, ToolResult
-
-_SPLITS: Final = ("train", "val", "full_test")
-"""Those that share no dialogue and together hold all."""
-
-
-class GoalApi(TypedDict, total=False):
-    """What one goal asks for. Bookings also have `returns` and the booked entity's `unique_id`."""
-
-    parameters: Required[dict[str, JSON]]
-    returns: JSON
-    unique_id: JSON
-
-
-class DomainApis(TypedDict):
-    """The goals of one domain, calls that are expected to fail, and what the customer asks."""
-
-    success: dict[str, GoalApi]
-    failure: dict[str, GoalApi]
-    requests: list[str]
 
 
 class CalledApi(TypedDict):
-    """A call that was made; for a search `returned` is the entity itself, or None."""
+    """A call that was made; for a search `returned` is the entity itself, if there was one."""
 
     name: str
     parameters: Mapping[str, JSON]
     returned: JSON
 
 
-Apis = dict[str, DomainApis]
-"""The goals of one dialogue by domain, in josh-train's layout."""
+class ConversationState:
+    """A dialogue, its goals and the calls that were made in it."""
 
-
-class ApiIndex(Mapping[str, Apis]):
-    """The goals of every dialogue by its id, derived when asked for."""
-
-    def __init__(self, world: World) -> None:
-        self._world = world
-
-    def __getitem__(self, convo_key: str) -> Apis:
-        return _apis(self._world.scene(convo_key), self._world)
-
-    def __iter__(self) -> Iterator[str]:
-        return (convo_key for split in _SPLITS for convo_key in self._world.splits[split])
-
-    def __len__(self) -> int:
-        return sum(len(self._world.splits[split]) for split in _SPLITS)
-
-
-class ToolWOZDialogue:
-    """What both kinds of conversation share: the goals, the tools and the record of calls.
-
-    `goals` holds the `message` lines that the customer was told.
-    """
-
-    def __init__(self, task: Task, apis: Apis, messages: Sequence[str], tools: Environment) -> None:
-        self.task: Final = task
-        self.convo_key: Final = task.id
-        self.apis: Final = apis
-        self.goals: Final = {"message": list(messages)}
-        self.session: Final[Session] = tools.open(task)
+    def __init__(
+        self, task: Task, apis: Apis, goals: Mapping[str, JSON], tools: Environment, seed: int
+    ) -> None:
+        self.task = task
+        self.convo_key = task.id
+        self.apis = apis
+        self.goals = goals
         self.called_apis: list[CalledApi] = []
+        self.session = tools.open(task)
+        self.seed = seed
         self._tools = tools
+        self._num_decisions = count()
+
+    def call(self, api_name: str, api_args: Mapping[str, JSON]) -> ToolResult:
+        """Carry out a call and record it."""
+        # rows of the tables are shared by all dialogues, so the caller gets a copy
+        result = copy.deepcopy(finish(self.session.call(ToolCall(api_name, api_args))))
+        self.add_api_call(api_name, api_args, result.value)
+        return result
 
     def add_api_call(self, api_name: str, api_args: Mapping[str, JSON], returned: JSON) -> None:
         """Record a call with what it returned."""
-        self.called_apis.append(called_api(api_name, api_args, returned))
+        if api_name.startswith("search_") and isinstance(returned, list):
+            returned = returned[0] if returned else None
+        self.called_apis.append({"name": api_name, "parameters": api_args, "returned": returned})
 
     def close_convos(self) -> None:
         """Does nothing: the tables are shared by all conversations, so there is nothing to free."""
 
-    def judge(
-        self, called_apis: Sequence[CalledApi], apis: Apis
-    ) -> tuple[list[Goal], list[dict[str, GoalApi]]]:
-        """Of the goals that stand in `apis`: those reached, and those missed in its layout."""
-        standing = [goal for goal in self.task.goals if goal.kind in apis[goal.domain]["success"]]
-        made = [(ToolCall(c["name"], c["parameters"]), _result(c)) for c in called_apis]
-        reached: list[Goal] = []
-        missed: list[dict[str, GoalApi]] = []
-        for goal in standing:
-            if any(self._tools.achieves(goal, call, result, standing) for call, result in made):
-                reached.append(goal)
-            else:
-                missed.append({goal.kind: apis[goal.domain]["success"][goal.kind]})
-        return reached, missed
+    def decision_seed(self) -> int:
+        """Another seed at each call, so that copies of one agent go different ways."""
+        return derive(self.seed, self.convo_key, "agent", next(self._num_decisions))
+
+    def _judge(self, called_apis: Sequence[CalledApi], apis: Apis) -> tuple[list[Goal], list[Goal]]:
+        """The goals that still stand in `apis`: those reached and those missed."""
+        standing = [
+            goal
+            for goal in self.task.goals
+            if goal.domain in apis and goal.kind in apis[goal.domain]["success"]
+        ]
+        reached = [
+            goal
+            for goal in standing
+            if any(
+                self._tools.achieves(
+                    goal, ToolCall(called["name"], called["parameters"]), _result(called), standing
+                )
+                for called in called_apis
+            )
+        ]
+        return reached, [goal for goal in standing if goal not in reached]
 
 
-class Conversation(ToolWOZDialogue):
+class Conversation(ConversationState):
     """A dialogue that is judged at its end, by all calls that were made in it."""
 
     def evaluate_apis(self) -> tuple[float, list[dict[str, dict[str, JSON]]]]:
-        """Share of the goals reached so far, and the parameters of those missed by tool."""
-        reached, missed = self.judge(self.called_apis, self.apis)
-        return len(reached) / (len(reached) + len(missed)), _parameters(missed)
+        """Share of the goals reached so far, and those missed with their parameters.
+
+        A dialogue without goals has a share of 0.0.
+        """
+        reached, missed = self._judge(self.called_apis, self.apis)
+        num_goals = len(reached) + len(missed)
+        return (len(reached) / num_goals if num_goals else 0.0), _described(missed, self.apis)
 
 
-class SearchedConversation(ToolWOZDialogue):
-    """A dialogue that is searched: goals are struck off `apis_for_eval` as branches reach them."""
+class SearchedConversation(ConversationState):
+    """A dialogue that is searched: goals are struck off `apis_for_eval` as branches hit them.
 
-    def __init__(self, task: Task, apis: Apis, messages: Sequence[str], tools: Environment) -> None:
-        super().__init__(task, apis, messages, tools)
+    Once a booking is struck off, the search of its domain need not return the booked entity.
+    """
+
+    def __init__(
+        self, task: Task, apis: Apis, goals: Mapping[str, JSON], tools: Environment, seed: int
+    ) -> None:
+        super().__init__(task, apis, goals, tools, seed)
         self.apis_for_eval = copy.deepcopy(apis)
 
     def evaluate_apis(
         self, called_apis: Sequence[CalledApi]
     ) -> tuple[int, int, list[dict[str, dict[str, JSON]]], list[tuple[str, str]]]:
-        """What these calls reach of the goals that still stand.
+        """How many open goals these calls reach, how many are open, those missed, those reached.
 
-        Returns how many they reach, how many stand, the parameters of those missed by tool, and
-        those reached as (domain, tool).
+        Goals reached come as (domain, tool); those missed with their parameters.
         """
-        reached, missed = self.judge(called_apis, self.apis_for_eval)
-        hit = [(goal.domain, goal.kind) for goal in reached]
-        return len(hit), len(hit) + len(missed), _parameters(missed), hit
+        reached, missed = self._judge(called_apis, self.apis_for_eval)
+        return (
+            len(reached),
+            len(reached) + len(missed),
+            _described(missed, self.apis_for_eval),
+            [(goal.domain, goal.kind) for goal in reached],
+        )
+
+
+class ToolWOZRewards(BaseRewards):
+    """The open goals of a searched conversation, as (domain, tool)."""
+
+    def __init__(self, env: SearchedConversation) -> None:
+        self.env = env
+        super().__init__(
+            (domain, api) for domain, apis in env.apis_for_eval.items() for api in apis["success"]
+        )
+
+    def is_reward(self, agent_actions: Sequence[object]) -> tuple[bool, list[object]]:
+        """Whether the calls (in the form of `CalledApi`, or None) reach open goals, and which."""
+        called_apis = [cast(CalledApi, action) for action in agent_actions if action]
+        num_reached, _, _, reached = self.env.evaluate_apis(called_apis)
+        return num_reached > 0, list(reached)
+
+    def delete_reward(self, rewards_to_delete: Iterable[object]) -> None:
+        """Close these goals, here and in the conversation; one closed before is passed over."""
+        closed = list(rewards_to_delete)
+        super().delete_reward(closed)
+        for domain, apis in self.env.apis_for_eval.items():
+            for api in list(apis["success"]):
+                if (domain, api) in closed:
+                    del apis["success"][api]
 
 
 def handle_api_calls(
-    api_name: str, api_args: Mapping[str, JSON], conversation_state: ToolWOZDialogue
+    api_name: str, api_args: Mapping[str, JSON], conversation_state: ConversationState
 ) -> JSON:
-    """What a call returns; it is recorded in the conversation.
+    """Carry out a call, record it in the conversation, and return what the tool gives.
 
-    A list of at most one entity for a search; success and booking for a booking; a text that
-    begins with "ERROR: INVALID API CALL!" where the call cannot be carried out.
+    A search gives a list of at most one entity; a booking whether it succeeded, and a reference.
+    A call that cannot be carried out gives a text that begins with "ERROR: INVALID API CALL!".
     """
-    # rows of the tables are shared by all dialogues, so the caller gets a copy
-    value = copy.deepcopy(finish(conversation_state.session.call(ToolCall(api_name, api_args))))
-    conversation_state.add_api_call(api_name, api_args, value.value)
-    return value.value
+    result = finish(conversation_state.session.call(ToolCall(api_name, api_args)))
+    returned = copy.deepcopy(result.value)  # the row itself belongs to all conversations
+    conversation_state.add_api_call(api_name, api_args, returned)
+    return returned
 
 
-def called_api(api_name: str, api_args: Mapping[str, JSON], returned: JSON) -> CalledApi:
-    """A call in the layout in which conversations are judged."""
-    if api_name.startswith("search_") and isinstance(returned, list):
-        returned = returned[0] if returned else None
-    return {"name": api_name, "parameters": api_args, "returned": returned}
+def _result(called: CalledApi) -> ToolResult:
+    """What the tool gave, from the form in which calls are recorded."""
+    returned = called["returned"]
+    if called["name"].startswith("search_") and isinstance(returned, Mapping):
+        return ToolResult([returned])
+    return ToolResult(returned)
 
 
-def _result(call: CalledApi) -> ToolResult:
-    """What the call returned, as the environment's own sessions return it."""
-    returned = call["returned"]
-    is_entity = call["name"].startswith("search_") and isinstance(returned, Mapping)
-    return ToolResult([returned] if is_entity else returned)
-
-
-def _parameters(missed: Sequence[Mapping[str, GoalApi]]) -> list[dict[str, dict[str, JSON]]]:
-    return [{kind: api["parameters"] for kind, api in goal.items()} for goal in missed]
-
-
-def _apis(scene: Scene, world: World) -> Apis:
-    derived = scene.derived
-    apis: Apis = {
-        domain: {"success": {}, "failure": {}, "requests": list(requests)}
-        for domain, requests in derived.requests.items()
-    }
-    for goal in derived.goals:
-        apis[goal.domain]["success"][goal.kind] = _goal_api(goal, world)
-    for failing in derived.failures:
-        apis[failing.domain]["failure"][failing.kind] = _goal_api(failing, world)
-    return apis
-
-
-def _goal_api(goal: Goal, world: World) -> GoalApi:
-    """A goal in josh-train's layout, where a parameter that sets no constraint is empty."""
-    names = (*world.definitions[goal.kind].parameters, *goal.arguments)
-    api: GoalApi = {"parameters": {name: goal.arguments.get(name, "") for name in names}}
-    if "booking" in goal.details:
-        api["returns"] = copy.deepcopy(goal.details["booking"])
-        api["unique_id"] = goal.details["entity"]
-    return api
+def _described(goals: Sequence[Goal], apis: Apis) -> list[dict[str, dict[str, JSON]]]:
+    return [{goal.kind: apis[goal.domain]["success"][goal.kind]["parameters"]} for goal in goals]

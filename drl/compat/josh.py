@@ -19,9 +19,10 @@ engine of its own beside `drl.rollout.josh`. Where to go from here:
     ToolWOZRewards                        drl.reward.goal_api
     build_agent, build_user               agent=... and user_simulator=... on the command line
     build_convo_env                       Environment.open(task)
+    handle_api_calls                      Session.call(call)
 
 The builders know drl's participants without a model: `agent_strategy` rule, `user_mode` agenda or
-script.
+script. `drl.compat._toolwoz` lists all that is read from `args`.
 
 Kept as it was: a leaf branches in two, and only when the beam has room for the children of all
 leaves; leaves are read left to right; the leftmost rewarded leaf of the first rewarded pass wins,
@@ -41,6 +42,9 @@ Repaired, because it only ever hurt:
 - `recent_actions` is emptied before each agent step, so that no action is judged twice.
 - Duplicates among the training examples are found by hash, in linear time.
 - AsyncJOSH ends a leaf on a failed step or a None flag, as JOSH always did.
+- A call of a tool that does not exist is answered like any other invalid call; it used to raise.
+- The rows listed with ToolWOZ's search goals have their own columns; those were shifted.
+- A conversation without goals evaluates to 0.0; it used to divide by zero.
 """
 
 import asyncio
@@ -56,14 +60,8 @@ from drl.compat._josh_parts import (
     trim_user_msg,
 )
 from drl.compat._josh_search import NOTHING_HIT, LeafError, Passed, Search, Verdict
-from drl.compat._toolwoz_builders import (
-    ToolWOZEnvironment,
-    ToolWOZRewards,
-    build_agent,
-    build_convo_env,
-    build_user,
-)
-from drl.compat._toolwoz_conversation import handle_api_calls
+from drl.compat._toolwoz import ToolWOZEnvironment, build_agent, build_convo_env, build_user
+from drl.compat._toolwoz_conversation import ToolWOZRewards, handle_api_calls
 
 __all__ = [
     "JOSH",

@@ -121,5 +121,5 @@ def test_what_needs_a_model_is_refused_by_name(toolwoz):
         build_agent(react, toolwoz)
     with pytest.raises(ConfigError, match="user_mode=goal is not built here; known: agenda"):
         build_user(goal, toolwoz, env)
-    with pytest.raises(ConfigError, match="task_split=dev is unknown"):
+    with pytest.raises(ConfigError, match="task_split=dev is not built here; known: train"):
         ToolWOZEnvironment(arguments(task_split="dev"))
