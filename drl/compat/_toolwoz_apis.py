@@ -1,5 +1,6 @@
 """The goals, tools and customers' wishes of ToolWOZ in the layout of josh-train's JSON files."""
 
+import copy
 from collections.abc import Iterator, Mapping
 from typing import NotRequired, TypedDict
 
@@ -119,7 +120,9 @@ def _searching(scene: Scene, domain: str, wanted: Mapping[str, JSON]) -> GoalApi
     parameters = _filled(scene, f"search_{domain}", wanted)
     query = {name: str(value) for name, value in parameters.items() if not is_empty(value)}
     found = positions(table.matches(query, verbatim, inclusive=False))
-    return {"parameters": parameters, "returns": [dict(table.rows[row]) for row in found]}
+    rows = [table.rows[row] for row in found]
+    # rows and bookings belong to all conversations, so whoever changes these gets copies
+    return {"parameters": parameters, "returns": copy.deepcopy(rows)}
 
 
 def _booking(scene: Scene, goal: Goal, wanted: DomainGoal) -> GoalApi:
@@ -128,7 +131,7 @@ def _booking(scene: Scene, goal: Goal, wanted: DomainGoal) -> GoalApi:
     key = key_of(goal.domain)
     return {
         "parameters": _filled(scene, goal.kind, wanted.book) | {key: entity},
-        "returns": dict(item),
+        "returns": copy.deepcopy(dict(item)),
         "unique_id": entity,
     }
 

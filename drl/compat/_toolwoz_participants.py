@@ -23,7 +23,7 @@ class ToolWOZAgent(BaseJOSHAgent):
 
     def __init__(self, agent: Agent) -> None:
         super().__init__()
-        self._agent = agent
+        self.agent = agent
         self._steps: dict[int, tuple[Step, ...]] = {}
         """The private steps behind a reply, by its place in `messages`."""
 
@@ -52,9 +52,9 @@ class ToolWOZAgent(BaseJOSHAgent):
             steps=steps,
             toolbox=conversation.session.toolbox,
             seed=conversation.decision_seed(),
-            must_reply=sum(len(step.calls) for step in steps) >= self._agent.max_tool_calls,
+            must_reply=sum(len(step.calls) for step in steps) >= self.agent.max_tool_calls,
         )
-        step = finish(self._agent.act(situation))
+        step = finish(self.agent.act(situation))
         self.messages_internal.append({"role": "assistant", "content": step.text})
         results = tuple(self._carry_out(call, conversation) for call in step.calls)
         return replace(step, results=results)
@@ -85,7 +85,7 @@ class ToolWOZUser(BaseJOSHUser):
     """
 
     def __init__(self, simulator: UserSimulator, brief: Brief, convo_key: str, seed: int) -> None:
-        self._simulator = simulator
+        self.simulator = simulator
         self._brief = brief
         self._convo_key = convo_key
         self._seed = seed
@@ -98,6 +98,6 @@ class ToolWOZUser(BaseJOSHUser):
             if message["role"] in _ROLES
         )
         seed = derive(self._seed, self._convo_key, "user", len(history))
-        turn = finish(self._simulator.speak(Encounter(self._brief, history, seed)))
+        turn = finish(self.simulator.speak(Encounter(self._brief, history, seed)))
         agent.add_message({"role": "user", "content": turn.text})
         return agent, turn.hangs_up
