@@ -49,7 +49,7 @@ def main() -> None:
 
 def run(arm: str, *overrides: str) -> Summary:
     """The summary of one arm on the whole test split."""
-    return _launch("toolwoz_josh", arm, "dataset.limit=null", *overrides)
+    return _launch("toolwoz_josh", arm, *overrides)
 
 
 def run_ceiling() -> Summary:

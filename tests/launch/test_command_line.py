@@ -120,7 +120,7 @@ def test_a_sweep_gives_each_job_a_folder_of_its_own(tmp_path):
 
 
 def test_an_interrupt_ends_cleanly_and_says_how_to_go_on(tmp_path):
-    overrides = ("+experiment=toolwoz_josh", "dataset.limit=null", f"hydra.run.dir={tmp_path}")
+    overrides = ("+experiment=toolwoz_josh", f"hydra.run.dir={tmp_path}")
     process = subprocess.Popen(
         command(*overrides), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )

@@ -13,7 +13,13 @@ DATA = os.environ.get("DRL_DATA", "data")
 
 
 def summary_of(folder: Path, *overrides: str) -> dict:
-    command = [sys.executable, "run.py", "+experiment=toolwoz_josh", "dataset.split=val"]
+    command = [
+        sys.executable,
+        "run.py",
+        "+experiment=toolwoz_josh",
+        "dataset.split=val",
+        "dataset.limit=100",
+    ]
     options = [f"data_dir={DATA}", f"hydra.run.dir={folder}", *overrides]
     done = subprocess.run([*command, *options], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
