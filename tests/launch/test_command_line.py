@@ -122,7 +122,13 @@ def test_a_sweep_gives_each_job_a_folder_of_its_own(tmp_path):
 def test_an_interrupt_ends_cleanly_and_says_how_to_go_on(tmp_path):
     overrides = ("+experiment=toolwoz_josh", f"hydra.run.dir={tmp_path}")
     process = subprocess.Popen(
-        command(*overrides), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command(*overrides),
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # whoever runs the tests in the background makes their children ignore interrupts
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     _wait_for_lines(tmp_path / "rollouts.jsonl", process)
     process.send_signal(signal.SIGINT)
