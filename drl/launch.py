@@ -68,9 +68,10 @@ def assemble(plain: Mapping[str, JSON], conf: Path) -> tuple[Trainer, Parts]:
         if key not in _GROUPS:
             raise ConfigError(unknown_key(conf, key))
         if not (isinstance(node, Mapping) and "_target_" in node):
+            group, choice = ("reward", "reward@score") if key == "score" else (key, key)
             raise ConfigError(
-                f"{key} has settings but is not chosen; add {key}=NAME "
-                f"(known: {', '.join(options(conf, key))})"
+                f"{key} has settings but is not chosen; add {choice}=NAME "
+                f"(known: {', '.join(options(conf, group))})"
             )
     check_nodes(nodes)
     _check_settings(plain)

@@ -70,8 +70,9 @@ class JoshRollout(Rollout):
         """Refuse an agent whose siblings would all be equal."""
         if not (agent.explores or self.allow_greedy or self.beam_size == 1):
             raise ConfigError(
-                "agent.temperature=0 gives a josh rollout identical siblings, so there is nothing "
-                "to search; raise agent.temperature, or set rollout.allow_greedy=true for a control"
+                "agent: this one takes the same step in every sibling (its temperature is 0, or it "
+                "has none), so a josh rollout has nothing to search; raise agent.temperature, "
+                "choose another agent, or set rollout.allow_greedy=true for a control"
             )
 
     async def run(self, task: Task, trial: int, cast: Cast) -> DialogueTree:

@@ -50,7 +50,7 @@ def run(*overrides: str, timeout: int = 300) -> subprocess.CompletedProcess:
         ),
         (
             ["+experiment=toolwoz_josh", "agent.temperature=0.0"],
-            "agent.temperature=0 gives a josh rollout identical siblings",
+            "this one takes the same step in every sibling",
         ),
         (["+experiment=toolwoz_josh", "~agent"], "agent is not chosen"),
         (["agent=null"], "agent=null cannot be said on the command line; say '~agent'"),
@@ -58,6 +58,10 @@ def run(*overrides: str, timeout: int = 300) -> subprocess.CompletedProcess:
         (
             ["--multirun", "+experiment=toolwoz_josh", "rollout.beam_size=2,0"],
             "rollout.beam_size=0 must be at least 1; raise it (job +experiment=toolwoz_josh",
+        ),
+        (
+            ["+experiment=toolwoz_josh", "+score=x"],
+            "score has settings but is not chosen; add reward@score=NAME (known: goal_api",
         ),
         (["+experiment=toolwoz_josh", "dataset.split=dev"], "dataset.split=dev is unknown"),
         (["+experiment=toolwoz_josh", "dataset.ids=[X]"], "dataset.ids=X.json is no dialogue"),
