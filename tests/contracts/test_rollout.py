@@ -13,9 +13,16 @@ from drl.types import Role
 CONF = Path(__file__).parents[2] / "conf"
 
 
-@pytest.fixture(params=options(CONF, "rollout"))
+VARIANTS = [[f"rollout={choice}"] for choice in options(CONF, "rollout")] + [
+    ["rollout=josh", "rollout.branch_at=step", "rollout.resolve_censored=2"],
+    ["rollout=josh", "rollout.branching=3", "rollout.beam_size=10", "rollout.final_harvest=false"],
+    ["rollout=best_of_n", "rollout.num_dialogues=null", "rollout.agent_calls=20"],
+]
+
+
+@pytest.fixture(params=VARIANTS, ids=" ".join)
 def rollout(request) -> Rollout:
-    node = to_plain(compose(CONF, [f"rollout={request.param}"]))["rollout"]
+    node = to_plain(compose(CONF, request.param))["rollout"]
     built = build("rollout", node)
     assert isinstance(built, Rollout)
     return built
@@ -43,8 +50,8 @@ def test_nodes_are_numbered_by_birth_and_hang_together(tree):
 def test_every_end_of_a_branch_says_why_and_nothing_else_does(tree):
     below = tree.children()
     for node in tree.nodes:
-        continued = all(tree.nodes[child].continuation for child in below[node.id])
-        assert (node.stop is not None) == continued
+        goes_on = [c for c in below[node.id] if node.continuation or not tree.nodes[c].continuation]
+        assert (node.stop is None) == bool(goes_on)
     for leaf in tree.leaves(continuations=True):
         assert tree.outcome(leaf)
 
