@@ -76,7 +76,22 @@ class RunDir:
         hydra = self.path / ".hydra"
         hydra.mkdir(exist_ok=True)
         self.write(".hydra/config.yaml", OmegaConf.to_yaml(OmegaConf.create(dict(config))))
-        self.write("provenance.json", json.dumps(_provenance(config), indent=2) + "\n")
+        self.write_json("provenance.json", _provenance(config))
+
+    def claim_data(self, version: str) -> None:
+        """Write down the version of the data, or check that it is the one the run began with.
+
+        Raises:
+            RunError: it is another one; results of two versions never mix.
+        """
+        provenance = json.loads((self.path / "provenance.json").read_text())
+        before = provenance.setdefault("data_version", version)
+        if before != version:
+            raise RunError(
+                f"{self.path}: began on data {before}, but {version} is there now; bring the old "
+                "data back, or choose another folder with hydra.run.dir=DIR"
+            )
+        self.write_json("provenance.json", provenance)
 
     def write(self, name: str, text: str) -> Path:
         """Replace a small file as a whole, so that a reader never meets half of it."""

@@ -37,6 +37,7 @@ def roll_out(parts: Parts, run_dir: RunDir, trials: int) -> dict[str, JSON]:
     Rollouts finish in any order; nothing in a tree depends on that order.
     """
     tasks = chosen(parts.dataset).load()
+    run_dir.claim_data(chosen(parts.dataset).version)
     started = time.perf_counter()
     with RolloutStore(run_dir.path) as store:
         wanted = [(task, trial) for trial in range(trials) for task in tasks]

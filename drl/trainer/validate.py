@@ -28,6 +28,7 @@ class ValidateTrainer(Trainer):
     def run(self, parts: Parts, run_dir: RunDir) -> Mapping[str, JSON]:
         """Replay all tasks; `unwinnable.json` lists what is missed, task by task."""
         tasks = chosen(parts.dataset).load()
+        run_dir.claim_data(chosen(parts.dataset).version)
         environment = chosen(parts.environment)
         started = time.perf_counter()
 

@@ -32,6 +32,16 @@ def test_paths_do_not_make_another_run(tmp_path):
         run_dir.claim(moved)
 
 
+def test_a_run_stays_with_its_version_of_the_data(tmp_path):
+    with RunDir(tmp_path) as run_dir:
+        run_dir.claim(CONFIG)
+        run_dir.claim_data("toolwoz-1")
+        run_dir.claim(CONFIG)
+        run_dir.claim_data("toolwoz-1")
+        with pytest.raises(RunError, match="began on data toolwoz-1, but toolwoz-2 is there now"):
+            run_dir.claim_data("toolwoz-2")
+
+
 def test_two_runs_cannot_share_a_folder(tmp_path):
     with RunDir(tmp_path), pytest.raises(RunError, match="another run is writing there"):
         RunDir(tmp_path).__enter__()
