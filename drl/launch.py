@@ -17,7 +17,6 @@ import hydra
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 from rich.console import Console
-from rich.logging import RichHandler
 
 from drl.errors import ConfigError, DrlError
 from drl.runtime.compose import compose, jobs_of, options, unknown_key
@@ -109,7 +108,11 @@ def _check_needs(trainer: Trainer, built: Mapping[str, object], conf: Path) -> N
 
 def _job(config: DictConfig) -> None:
     """One job, in the process that Hydra chose for it."""
-    logging.basicConfig(level="WARNING", handlers=[RichHandler(console=_STDERR)], force=True)
+    handler = logging.StreamHandler()
+    handler.addFilter(_FirstOfItsKind())
+    logging.basicConfig(
+        level="WARNING", format="%(levelname)s: %(message)s", handlers=[handler], force=True
+    )
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     folder = Path(HydraConfig.get().runtime.output_dir)
     conf = Path(
@@ -125,6 +128,21 @@ def _job(config: DictConfig) -> None:
     except KeyboardInterrupt:
         _STDERR.print(f"Stopped. What is finished is in {folder}; the same command goes on there.")
         sys.exit(130)
+
+
+class _FirstOfItsKind(logging.Filter):
+    """Lets each message through once: what breaks one dialogue often breaks them all."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._seen: set[str] = set()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether this message was not shown before."""
+        text = record.getMessage()
+        is_new = text not in self._seen
+        self._seen.add(text)
+        return is_new
 
 
 def _hash_of_root(*, _root_: DictConfig) -> str:

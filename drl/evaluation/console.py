@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
+from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
@@ -10,32 +12,36 @@ from rich.table import Table
 from drl.types import JSON
 
 
-def print_summary(summary: Mapping[str, JSON], *, details: bool) -> None:
+def print_summary(summary: Mapping[str, JSON], folder: Path, *, details: bool) -> None:
     """Headline numbers; with `details` also goals, domains and the measures no reward sees."""
     console = Console(highlight=False)
-    table = Table(title=str(summary.get("title", "")), title_justify="left", show_edge=False)
-    for column, justify in (
-        ("", "left"),
-        ("value", "right"),
-        ("95 % interval", "right"),
-        ("n", "right"),
-    ):
-        table.add_column(column, justify=justify)  # pyright: ignore[reportArgumentType]
-    _add(table, "mean reward", summary.get("mean_reward"))
-    _add(table, "full success", summary.get("full_success"))
-    _add(table, "agent calls per task", summary.get("agent_calls"))
+    table = Table(show_edge=False)
+    table.add_column(str(summary["name"]))
+    for column in ("value", "95 % interval", "n"):
+        table.add_column(column, justify="right")
+    for name in ("mean_reward", "full_success", "agent_calls"):
+        _add(table, name, summary.get(name))
     if details:
-        for section in ("pass_hat_k", "per_domain", "per_goal_kind", "metrics"):
+        for section in ("per_domain", "per_goal_kind", "metrics", "pass_hat_k"):
             table.add_section()
             for name, estimate in _items(summary.get(section)):
                 _add(table, f"pass^{name}" if section == "pass_hat_k" else name, estimate)
     console.print(table)
-    console.print(
-        f"{summary.get('n_tasks')} tasks, {summary.get('n_errors')} broken, "
-        f"{summary.get('n_unscored')} unscored, {summary.get('seconds')} s. "
-        f"{summary.get('label', '')}",
-        markup=False,
-    )
+    counts = f"{summary['n_tasks']} tasks, {summary['n_errors']} broken rollouts"
+    console.print(f"{counts}, {summary['seconds']} s. {summary['label']}", markup=False)
+    _print_places(folder)
+
+
+def _print_places(folder: Path) -> None:
+    """Where the run lies, as one would type it from here."""
+    here = Path.cwd()
+    short = folder.relative_to(here) if folder.is_relative_to(here) else folder
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(f"Run: {short}", markup=False)
+    if (folder / "report.html").exists():
+        drl = Path(sys.executable).with_name("drl")
+        drl = drl.relative_to(here) if drl.is_relative_to(here) else drl
+        console.print(f"Report: {drl} view {short}", markup=False)
 
 
 def _items(section: JSON) -> list[tuple[str, JSON]]:

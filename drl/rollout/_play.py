@@ -160,5 +160,6 @@ async def together(moves: Iterable[Awaitable[_Result]]) -> list[_Result]:
 
 def _broken(role: Role, steps: tuple[Step, ...], stage: str, error: Exception) -> Turn:
     """The turn in which a dialogue broke; the traceback goes to the log."""
-    _LOG.warning("a dialogue broke in %s", stage, exc_info=error)
-    return Turn(role, "", steps, failure=Failure(stage, f"{type(error).__name__}: {error}"))
+    cause = f"{type(error).__name__}: {error}"
+    _LOG.warning("a dialogue broke in %s: %s", stage, cause, exc_info=error)
+    return Turn(role, "", steps, failure=Failure(stage, cause))

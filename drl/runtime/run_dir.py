@@ -7,12 +7,15 @@ config in that folder is refused, so that results never mix.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import platform
+import shlex
 import subprocess
 import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from hashlib import blake2b
 from importlib.metadata import distributions
 from pathlib import Path
 from types import TracebackType
@@ -24,6 +27,8 @@ from drl.errors import RunError
 from drl.types import JSON
 
 Config = Mapping[str, JSON]
+
+_LOG = logging.getLogger(__name__)
 
 PATH_KEYS = frozenset({"data_dir", "root"})
 """Settings that only say where things lie: they do not make another run."""
@@ -63,20 +68,54 @@ class RunDir:
 
     def claim(self, config: Config) -> None:
         """Write down what this run is, or check that it is the run that began here."""
-        file = self.path / "provenance.json"
-        if file.exists():
-            before = json.loads(file.read_text())["config"]
-            changed = sorted(_differences(without_paths(before), without_paths(config)))
+        if (self.path / "provenance.json").exists():
+            before = self.provenance()
+            changed = _differences(without_paths(before["config"]), without_paths(config))
             if changed:
                 raise RunError(
                     f"{self.path}: holds a run with another config ({', '.join(changed[:5])} "
                     "differ); choose another folder with hydra.run.dir=DIR"
                 )
             return
+        if (self.path / "rollouts.jsonl").exists():
+            raise RunError(
+                f"{self.path}: holds rollouts but no provenance.json, so what they came from is "
+                "unknown; choose another folder with hydra.run.dir=DIR"
+            )
         hydra = self.path / ".hydra"
         hydra.mkdir(exist_ok=True)
         self.write(".hydra/config.yaml", OmegaConf.to_yaml(OmegaConf.create(dict(config))))
         self.write_json("provenance.json", _provenance(config))
+
+    def provenance(self) -> dict[str, JSON]:
+        """What the run was started with.
+
+        Raises:
+            RunError: the file is damaged.
+        """
+        file = self.path / "provenance.json"
+        try:
+            return dict(json.loads(file.read_text()))
+        except (ValueError, TypeError, OSError) as error:
+            raise RunError(
+                f"{file}: cannot be read ({error}), so what this folder holds is unknown; choose "
+                "another folder with hydra.run.dir=DIR"
+            ) from error
+
+    def warn_of_other_code(self, num_kept: int) -> None:
+        """Say so if results that are kept were made by other code than what runs now."""
+        if num_kept and self.provenance().get("code") != code_digest():
+            _LOG.warning(
+                "%d results in %s are kept, but the code has changed since; remove the folder, or "
+                "choose another with hydra.run.dir=DIR, to start anew",
+                num_kept,
+                self.path,
+            )
+
+    def seconds_so_far(self) -> float:
+        """Seconds that earlier starts of this run summed up; one that was killed is not in it."""
+        summary = self.path / "summary.json"
+        return float(json.loads(summary.read_text())["seconds"]) if summary.exists() else 0.0
 
     def claim_data(self, version: str) -> None:
         """Write down the version of the data, or check that it is the one the run began with.
@@ -84,7 +123,7 @@ class RunDir:
         Raises:
             RunError: it is another one; results of two versions never mix.
         """
-        provenance = json.loads((self.path / "provenance.json").read_text())
+        provenance = self.provenance()
         before = provenance.setdefault("data_version", version)
         if before != version:
             raise RunError(
@@ -138,11 +177,20 @@ def without_paths(config: JSON) -> JSON:
     return config
 
 
+def code_digest() -> str:
+    """A hash of all Python files of drl as they are on disk, committed or not."""
+    package = Path(__file__).parents[1]
+    digest = blake2b(digest_size=8)
+    for file in sorted(package.rglob("*.py")):
+        digest.update(str(file.relative_to(package)).encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()
+
+
 def _differences(before: JSON, now: JSON, prefix: str = "") -> list[str]:
     """Dotted keys at which two configs differ."""
     if not (isinstance(before, Mapping) and isinstance(now, Mapping)):
         return [] if before == now else [prefix.rstrip(".") or "config"]
-    keys = before.keys() | now.keys()
+    keys = sorted(before.keys() | now.keys())
     return [d for k in keys for d in _differences(before.get(k), now.get(k), f"{prefix}{k}.")]
 
 
@@ -150,8 +198,9 @@ def _provenance(config: Config) -> dict[str, JSON]:
     packages = {d.name: d.version for d in distributions()}
     return {
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
-        "command": ["run.py", *sys.argv[1:]],
+        "command": shlex.join(["python", "run.py", *sys.argv[1:]]),
         "config": config,
+        "code": code_digest(),
         "git_commit": _git("rev-parse", "HEAD"),
         "git_diff": _git("diff", "HEAD"),
         "python": platform.python_version(),

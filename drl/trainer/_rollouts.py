@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 
-from drl.errors import ConfigError, DrlError
+from drl.errors import ConfigError, DrlError, RunError
 from drl.evaluation.summary import tally
 from drl.report.html import write_report
 from drl.report.task_card import TaskCard
@@ -42,14 +41,21 @@ def roll_out(parts: Parts, run_dir: RunDir, trials: int) -> dict[str, JSON]:
     with RolloutStore(run_dir.path) as store:
         wanted = [(task, trial) for trial in range(trials) for task in tasks]
         missing = [(task, trial) for task, trial in wanted if (task.id, trial) not in store.done]
+        run_dir.warn_of_other_code(len(wanted) - len(missing))
         title = f"{parts.name}: rollouts"
         with progress_bar(title, len(wanted), len(wanted) - len(missing)) as bar:
             asyncio.run(_run_all(parts, missing, store, bar))
     seconds = time.perf_counter() - started
     summary = _summarise(parts, run_dir, tasks)
-    summary |= {"seconds": round(seconds, 2), "resumed": len(wanted) - len(missing)}
+    summary["seconds"] = round(run_dir.seconds_so_far() + seconds, 2)
     run_dir.write_json("summary.json", summary)
     write_report(run_dir.path / "report.html", parts.name, summary, _cards(tasks, run_dir))
+    causes = summary["error_causes"]
+    if summary["n_errors"] == len(wanted) and isinstance(causes, Mapping):
+        raise RunError(
+            f"all {len(wanted)} rollouts broke, most often so: {next(iter(causes))}; see "
+            f"{run_dir.path / 'report.html'}, mend it and start the same command again"
+        )
     return summary
 
 
@@ -89,9 +95,9 @@ async def _rollout(parts: Parts, task: Task, trial: int, cast: Cast) -> Dialogue
     except DrlError:
         raise
     except Exception as error:
-        _LOG.warning("the rollout of %s broke", task.id, exc_info=error)
-        tree = DialogueTree(task.id, trial, len(task.goals))
         failure = Failure("rollout", f"{type(error).__name__}: {error}")
+        _LOG.warning("a rollout broke: %s", failure.cause, exc_info=error)
+        tree = DialogueTree(task.id, trial, len(task.goals))
         tree.add(None, Turn(Role.AGENT, "", failure=failure), ()).stop = StopReason.ERROR
         return tree
 
@@ -113,7 +119,7 @@ def _summarise(parts: Parts, run_dir: RunDir, tasks: Sequence[Task]) -> dict[str
         "modes": {"environment": chosen(parts.environment).mode, **_settings(parts)},
         "data_version": chosen(parts.dataset).version,
         "seed": parts.seed,
-        "command": " ".join(["python", "run.py", *sys.argv[1:]]),
+        "command": run_dir.provenance()["command"],
     }
 
 

@@ -25,5 +25,5 @@ class EvaluateTrainer(Trainer):
     def run(self, parts: Parts, run_dir: RunDir) -> Mapping[str, JSON]:
         """Roll out, then print the table."""
         summary = roll_out(parts, run_dir, self.trials)
-        print_summary(summary, details=True)
+        print_summary(summary, run_dir.path, details=True)
         return summary

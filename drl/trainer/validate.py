@@ -44,7 +44,7 @@ class ValidateTrainer(Trainer):
         summary = _summarise(parts, ceiling) | {"seconds": round(time.perf_counter() - started, 2)}
         run_dir.write_json("summary.json", summary)
         run_dir.write_json("unwinnable.json", _unwinnable(ceiling))
-        print_summary(summary, details=False)
+        print_summary(summary, run_dir.path, details=False)
         _print_missed(ceiling)
         return summary
 

@@ -101,11 +101,18 @@ class DialogueTree:
         return Outcome.CENSORED if leaf.censored else Outcome.FAILED
 
     def best_leaf(self) -> Node | None:
-        """The graded leaf with the highest score, golden before others, then the first born."""
+        """The graded leaf that stands for the tree; None if nothing was graded.
+
+        The highest score decides, then golden before others, then dialogues that came to an end
+        of their own before those that were cut, then the first born.
+        """
         graded = [leaf for leaf in self.leaves() if leaf.score is not None]
-        return max(
-            graded, key=lambda leaf: (leaf.score or 0.0, leaf.golden, -leaf.id), default=None
-        )
+        return max(graded, key=_standing, default=None)
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether nothing could be graded because dialogues broke."""
+        return self.best_leaf() is None and any(node.turn.failure for node in self.nodes)
 
     def mark_golden(self, node_id: int) -> None:
         """Mark the branch down to this node as the one that the search went on with."""
@@ -133,6 +140,11 @@ class DialogueTree:
     def num_agent_calls(self) -> int:
         """Decisions the agent made, continuations included; the cost of a search."""
         return sum(len(node.turn.steps) for node in self.nodes if node.turn.role is Role.AGENT)
+
+
+def _standing(leaf: Node) -> tuple[float, bool, bool, int]:
+    was_cut = leaf.stop in (StopReason.COLLAPSED, StopReason.BUDGET)
+    return leaf.score or 0.0, leaf.golden, not was_cut, -leaf.id
 
 
 def join(first: Turn, rest: Turn) -> Turn:

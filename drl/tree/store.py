@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
@@ -12,13 +13,15 @@ from drl.tree.codec import from_line, to_line
 from drl.tree.dialogue_tree import DialogueTree
 
 FILE_NAME = "rollouts.jsonl"
+_START = re.compile(rb'\{"task_id":"((?:[^"\\]|\\.)*)","trial":(\d+),')
 
 
 class RolloutStore:
     """Appends trees to a file and knows which (task, trial) are done.
 
     A line counts once its line break is written. A cut last line, as a kill leaves it, is dropped
-    when the store is opened; its rollout simply runs again.
+    when the store is opened; its rollout simply runs again. So does one in which everything broke:
+    of several attempts the last counts.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -32,7 +35,8 @@ class RolloutStore:
             os.ftruncate(self._file, _end_of_last_line(self.path))
         except OSError as error:
             raise RunError(f"{self.path}: cannot be written ({error.strerror})") from error
-        self.done = {(tree.task_id, tree.trial) for tree in read_trees(self.path)}
+        trees = read_trees(self.path)
+        self.done = {(tree.task_id, tree.trial) for tree in trees if not tree.is_broken}
         return self
 
     def __exit__(
@@ -68,21 +72,34 @@ class RolloutStore:
 
 
 def read_trees(path: Path) -> Iterator[DialogueTree]:
-    """The stored trees, one at a time, in the order they finished; a cut last line is passed over.
+    """The last attempt of each (task, trial), one at a time; a cut last line is passed over.
 
     Raises:
         DataError: a line in between is not a tree.
     """
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.endswith(b"\n"):
-                return
+    last = {_key(line) or number: number for number, line in _whole_lines(path)}
+    wanted = set(last.values())
+    for number, line in _whole_lines(path):
+        if number in wanted:
             try:
                 yield from_line(line)
             except DataError as error:
                 raise DataError(
                     f"{path}:{number}: {error}; move the file away to start anew"
                 ) from error
+
+
+def _whole_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            if line.endswith(b"\n"):
+                yield number, line
+
+
+def _key(line: bytes) -> tuple[bytes, bytes] | None:
+    """Task and trial, as a line begins with them; cheaper than reading the tree."""
+    start = _START.match(line)
+    return (start[1], start[2]) if start else None
 
 
 def _end_of_last_line(path: Path) -> int:

@@ -42,6 +42,27 @@ def test_a_run_stays_with_its_version_of_the_data(tmp_path):
             run_dir.claim_data("toolwoz-2")
 
 
+@pytest.mark.parametrize("text", [None, "", "[1]", '{"config":'])
+def test_a_folder_whose_provenance_is_lost_is_refused(tmp_path, text):
+    (tmp_path / "rollouts.jsonl").write_text("")
+    if text is not None:
+        (tmp_path / "provenance.json").write_text(text)
+    with RunDir(tmp_path) as run_dir, pytest.raises(RunError, match=r"provenance\.json"):
+        run_dir.claim(CONFIG)
+
+
+def test_results_of_other_code_are_kept_but_not_silently(tmp_path, caplog):
+    with RunDir(tmp_path) as run_dir:
+        run_dir.claim(CONFIG)
+        run_dir.warn_of_other_code(3)
+        run_dir.write_json("provenance.json", {**run_dir.provenance(), "code": "other"})
+        run_dir.warn_of_other_code(0)
+        assert not caplog.records
+        run_dir.warn_of_other_code(3)
+    assert "3 results in" in caplog.text
+    assert "the code has changed since" in caplog.text
+
+
 def test_two_runs_cannot_share_a_folder(tmp_path):
     with RunDir(tmp_path), pytest.raises(RunError, match="another run is writing there"):
         RunDir(tmp_path).__enter__()

@@ -38,6 +38,16 @@ def test_the_best_leaf_has_the_highest_score_then_is_golden_then_the_first():
     assert tree.best_leaf().id == 1
 
 
+def test_a_dialogue_that_was_cut_stands_for_the_tree_only_with_a_higher_score():
+    tree = forked()
+    tree.nodes[1].stop = StopReason.COLLAPSED
+    for node, score in zip(tree.nodes[1:], (0.5, 0.5), strict=True):
+        node.score = score
+    assert tree.best_leaf().id == 2
+    tree.nodes[1].score = 0.6
+    assert tree.best_leaf().id == 1
+
+
 def test_parts_of_one_turn_are_joined():
     tree = DialogueTree("task", 0, 0)
     tree.add(None, Turn(Role.USER, "hi"), ())

@@ -31,6 +31,8 @@ def a_tree(task_id: str = "MUL0001.json", trial: int = 0) -> DialogueTree:
     node.events = (RewardEvent(0.5, "goal", {"goal": 0}),)
     broken = tree.add(1, Turn(Role.USER, "", failure=Failure("user_simulator", "boom")), (1,))
     broken.stop = StopReason.ERROR
+    ended = tree.add(1, Turn(Role.USER, "bye", hangs_up=True), (1,))
+    ended.stop, ended.score = StopReason.USER_ENDED, 0.5
     return tree
 
 
@@ -65,6 +67,22 @@ def test_a_cut_last_line_is_dropped_and_written_again(tmp_path, left):
         assert store.done == {("a", 0)}
         store.append(a_tree("b"))
     assert file.read_bytes() == whole + to_line(a_tree("b")) + b"\n"
+
+
+def test_what_broke_runs_again_and_the_last_attempt_counts(tmp_path):
+    broken = DialogueTree("a", 0, 1)
+    failed = Turn(Role.AGENT, "", failure=Failure("agent", "boom"))
+    broken.add(None, failed, ()).stop = StopReason.ERROR
+    mended = a_tree("a")
+    mended.nodes[1].stop, mended.nodes[1].score = StopReason.MAX_TURNS, 0.5
+    with RolloutStore(tmp_path) as store:
+        store.append(broken)
+    with RolloutStore(tmp_path) as store:
+        assert store.done == set()
+        store.append(mended)
+    with RolloutStore(tmp_path) as store:
+        assert store.done == {("a", 0)}
+    assert list(read_trees(tmp_path / FILE_NAME)) == [mended]
 
 
 def test_a_broken_line_in_between_is_named(tmp_path):
