@@ -8,6 +8,8 @@ import shutil
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -141,6 +143,25 @@ class Browser:
             f"document.querySelector({json.dumps(selector)})"
             ".dispatchEvent(new MouseEvent('click', {bubbles: true}))"
         )
+
+    def press_mouse(self, selector: str) -> None:
+        """The mouse's button, down and up over the middle of the first element that matches."""
+        x, y = self.evaluate(
+            f"(({{x, y, width, height}}) => [x + width / 2, y + height / 2])"
+            f"(document.querySelector({json.dumps(selector)}).getBoundingClientRect())"
+        )
+        for kind in ("mousePressed", "mouseReleased"):
+            self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    @contextmanager
+    def window(self, width: int, height: int, *, mobile: bool = False) -> Iterator[None]:
+        """A window of this size, in CSS pixels, for as long as the block runs."""
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile}
+        self.send("Emulation.setDeviceMetricsOverride", **metrics)
+        try:
+            yield
+        finally:
+            self.send("Emulation.clearDeviceMetricsOverride")
 
     def press(self, key: str) -> None:
         """A key goes down."""

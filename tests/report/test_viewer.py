@@ -1,16 +1,14 @@
-"""The report in a real browser: what is shown, what is never run, what keys and addresses do."""
+"""The report in a real browser: the overview, what is never run, what holds anywhere."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from urllib.parse import urlencode
 
 import pytest
 from report.browser import Browser
+from report.pages import place, report
 from report.synthetic import card_and_goals, forest, run_of_trees
 
-from drl.report.html import write_report
 from drl.report.task_card import TaskCard
 from drl.tree.dialogue_tree import DialogueTree
 from drl.types import (
@@ -34,39 +32,6 @@ HOSTILE = (
 AWKWARD = "\x00\x1b[31m \u202eright to left\u202c שלום עליכם 👩‍👩‍👧‍👦 " + "Donaudampfschiff" * 40
 
 
-def place(card: TaskCard, **more: object) -> str:
-    return "#" + urlencode({"task": card.task_id, "trial": card.trial, **more})
-
-
-def report(path: Path, trees: list[tuple[TaskCard, DialogueTree]], **summary: object) -> Path:
-    write_report(path / "report.html", "a run", summary, trees)  # pyright: ignore[reportArgumentType]
-    return path / "report.html"
-
-
-@pytest.fixture(scope="module")
-def trees() -> list[tuple[TaskCard, DialogueTree]]:
-    return list(run_of_trees(1, 44))
-
-
-@pytest.fixture(scope="module")
-def page(
-    trees: list[tuple[TaskCard, DialogueTree]], tmp_path_factory: pytest.TempPathFactory
-) -> Path:
-    share = {"value": 0.7125, "low": 0.6, "high": 0.8, "n": 44}
-    return report(
-        tmp_path_factory.mktemp("report"),
-        trees,
-        n_tasks=36,
-        mean_reward=share,
-        per_domain={"hotel": share},
-        per_goal_kind={"book_hotel": share},
-        search=True,
-        label="Search: it saw the rewards.",
-        surprise={"deep": [{"a": 1, "b": "two"}]},
-        command="python run.py +experiment=x",
-    )
-
-
 def test_the_overview_works_without_unpacking_a_tree(browser: Browser, page: Path):
     count = "window.unpacked = 0; const Real = DecompressionStream; " + (
         "window.DecompressionStream = function (kind) { unpacked += 1; return new Real(kind); };"
@@ -83,22 +48,6 @@ def test_the_overview_works_without_unpacking_a_tree(browser: Browser, page: Pat
     assert browser.evaluate("unpacked") == 1
 
 
-def test_every_tree_opens_and_draws_all_its_turns(
-    browser: Browser, page: Path, trees: list[tuple[TaskCard, DialogueTree]]
-):
-    browser.open(page)
-    for card, tree in trees:
-        browser.evaluate(f"location.hash = {json.dumps(place(card))}")
-        heading = f"{card.task_id} · a run"
-        browser.wait(
-            f"document.title === {json.dumps(heading)} && "
-            f"document.querySelectorAll('[data-node]').length === {len(tree.nodes)}"
-        )
-        assert browser.count(".goal-strip li") == tree.num_goals
-        assert browser.count(".drawing .stop") == len(list(tree.leaves(continuations=True)))
-    assert browser.problems == []
-
-
 def test_nothing_is_loaded_but_the_file_itself(
     browser: Browser, page: Path, trees: list[tuple[TaskCard, DialogueTree]]
 ):
@@ -109,59 +58,24 @@ def test_nothing_is_loaded_but_the_file_itself(
     assert browser.problems == []
 
 
-def test_a_deep_link_opens_its_node(
-    browser: Browser, page: Path, trees: list[tuple[TaskCard, DialogueTree]]
-):
-    card, tree = trees[6]
-    node = next(node for node in tree.nodes if node.events)
-    assert node.turn.text is not None
-    for tab in ("turn", "dialogue", "compare"):
-        browser.open(page, place(card, node=node.id, tab=tab))
-        assert browser.text("[aria-selected=true]").lower() == tab
-        assert browser.evaluate("document.querySelector('.node.selected').dataset.node") == str(
-            node.id
-        )
-        assert node.turn.text in browser.text(".panel-body")
-    browser.open(page, place(card, node=node.id, tab="dialogue"))
-    said = [turn.text for turn in tree.dialogue(node.id)]
-    bubbles = "[...document.querySelectorAll('.bubble')].map((b) => b.textContent)"
-    assert browser.evaluate(bubbles) == said
-
-
 def test_an_address_that_leads_nowhere_says_so(browser: Browser, page: Path):
     browser.open(page, "#task=NO%3Cb%3E.json&trial=0")
     assert "This report has no task NO<b>.json, trial 0." in browser.text(".notice")
     assert browser.count(".list tbody tr") == 44
 
 
-def test_arrow_keys_walk_the_tree(browser: Browser, page: Path, tmp_path: Path):
-    tree = DialogueTree("T", 0, 1)
-    opening = tree.add(None, Turn(Role.USER, "hello"), (0,))
-    for text in ("first", "second"):
-        tree.add(opening.id, Turn(Role.AGENT, text), (0,)).stop = StopReason.MAX_TURNS
-    card = TaskCard(
-        task_id="T", trial=0, domains=(), goals=(("g", {}),), instructions=(), score=None
+def test_words_beside_the_list_stay_whole(browser: Browser, tmp_path: Path):
+    share = {"value": 0.7125, "low": 0.6, "high": 0.8, "n": 44}
+    names = {"book_restaurant": share, "search_attraction": share}
+    path = report(tmp_path, list(run_of_trees(1, 3)), per_goal_kind=names)
+    lines = (
+        "[...document.querySelectorAll('.tables th[scope=row]')].map((cell) => {"
+        " const words = document.createRange(); words.selectNodeContents(cell);"
+        " return words.getClientRects().length; })"
     )
-    browser.open(report(tmp_path, [(card, tree)]), place(card))
-    walk = [("ArrowDown", "0"), ("ArrowDown", "1"), ("ArrowRight", "2"), ("ArrowRight", "2")]
-    for key, expected in [*walk, ("ArrowLeft", "1"), ("ArrowUp", "0"), ("End", "1")]:
-        browser.press(key)
-        assert browser.evaluate("document.querySelector('.selected').dataset.node") == expected
-    assert browser.evaluate("location.hash") == "#task=T&trial=0&node=1&tab=turn"
-    browser.press("Escape")
-    browser.wait("document.body.className === 'on-overview'")
-
-
-def test_compare_shows_the_siblings_side_by_side(
-    browser: Browser, page: Path, trees: list[tuple[TaskCard, DialogueTree]]
-):
-    card, tree = trees[6]
-    siblings = next(ids for ids in tree.children() if len(ids) > 1)
-    browser.open(page, place(card, node=siblings[0], tab="compare"))
-    assert browser.count(".column") == len(siblings)
-    for node_id in siblings:
-        assert (tree.nodes[node_id].turn.text or "") in browser.text(".columns")
-    assert browser.count(".column.chosen") == 1
+    with browser.window(1280, 800):
+        browser.open(path)
+        assert browser.evaluate(lines) == [1, 1]
 
 
 def test_the_list_filters_and_sorts(
@@ -217,10 +131,10 @@ def hostile_tree(text: str) -> tuple[TaskCard, DialogueTree]:
 def test_hostile_text_is_shown_and_never_run(browser: Browser, tmp_path: Path):
     card, tree = hostile_tree(HOSTILE)
     summary = {"label": HOSTILE, "command": HOSTILE, HOSTILE: {HOSTILE: {HOSTILE: HOSTILE}}}
-    path = report(tmp_path, [(card, tree)], **summary)
+    path = report(tmp_path, [(card, tree)], title=HOSTILE, **summary)
     for address in ("", place(card), place(card, node=1), place(card, node=1, tab="compare")):
         browser.open(path, address)
-        expected = "a run" if address == "" else f"{HOSTILE} · a run"
+        expected = HOSTILE if address == "" else f"{HOSTILE} · {HOSTILE}"
         # a title that names the task holds the text itself, folded like any title
         assert browser.evaluate("document.title").split() == expected.split()
         assert HOSTILE in browser.text("#page")
@@ -244,20 +158,11 @@ def test_the_policy_stops_a_script_that_got_in_anyway(browser: Browser, page: Pa
 def test_the_layout_holds_on_a_phone_with_awkward_text(browser: Browser, tmp_path: Path):
     card, tree = hostile_tree(AWKWARD)
     path = report(tmp_path, [(card, tree)], label=AWKWARD, command=AWKWARD, other={AWKWARD: 1})
-    browser.send(
-        "Emulation.setDeviceMetricsOverride",
-        width=400,
-        height=800,
-        deviceScaleFactor=1,
-        mobile=True,
-    )
-    try:
+    with browser.window(400, 800, mobile=True):
         for address in ("", *(place(card, node=1, tab=t) for t in ("turn", "dialogue", "compare"))):
             browser.open(path, address)
             assert browser.evaluate("document.documentElement.scrollWidth") == 400
             assert "␀␛[31m" in browser.text("#page")
-    finally:
-        browser.send("Emulation.clearDeviceMetricsOverride")
 
 
 def test_an_old_browser_is_told_why_it_sees_no_trees(

@@ -90,8 +90,8 @@ function nodeTitle(node) {
 }
 
 function drawBadge(node) {
-  const { text, width } = badgeOf(node);
-  const left = node.golden ? -BADGE_GAP - width + 4 : BADGE_GAP - 4;
+  const { text, width, onLeft } = badgeOf(node);
+  const left = onLeft ? -BADGE_GAP - width + 4 : BADGE_GAP - 4;
   return svg(
     "g",
     { class: "badge" },

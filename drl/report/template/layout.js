@@ -24,9 +24,9 @@ function placeTree(model, withContinuations, lane) {
     node.y = node.depth * ROW;
   }
   return {
-    left: Math.min(...outline.map((row) => row.left)),
-    right: Math.max(...outline.map((row) => row.right)),
-    bottom: (outline.length - 1) * ROW,
+    left: Math.min(0, ...outline.map((row) => row.left)),
+    right: Math.max(0, ...outline.map((row) => row.right)),
+    bottom: Math.max(0, outline.length - 1) * ROW,
   };
 }
 
@@ -39,7 +39,7 @@ function outlineOf(node, children, lane) {
   const below = pack(children, lane, lane * 0.4);
   const badge = badgeOf(node);
   const own = { left: -11, right: 11 };
-  if (badge && node.golden) own.left = -BADGE_GAP - badge.width;
+  if (badge && badge.onLeft) own.left = -BADGE_GAP - badge.width;
   else if (badge) own.right = BADGE_GAP + badge.width;
   const score = scoreOf(node);
   if (score) own.right = Math.max(own.right, SCORE_GAP + score.width - 4);
@@ -52,13 +52,14 @@ function outlineOf(node, children, lane) {
 const BADGE_GAP = 17;
 const SCORE_GAP = 12;
 
-/** The label of a node that reached goals. */
+/** The label of a node that reached goals; a fork needs its right side for its branches. */
 function badgeOf(node) {
   const kinds = node.reachedKinds;
   if (!kinds.length) return null;
   const full = kinds.length > 2 ? `${kinds[0]} + ${kinds.length - 1} more` : kinds.join(" + ");
   const text = full.length > 48 ? `${full.slice(0, 46)} …` : full;
-  return { text, width: textWidth(text, BADGE_FONT) + 16 };
+  const onLeft = node.golden || node.children.length > 1;
+  return { text, width: textWidth(text, BADGE_FONT) + 16, onLeft };
 }
 
 /** The label of an end: its score, unless a collapse cut it short of one that means something. */

@@ -134,7 +134,7 @@ function intervalTable(rows, named) {
       html("th", { scope: "row", dir: "auto" }, named(name)),
       html("td", { class: "figure" }, isInterval(item) ? number(item.value) : flat(item)),
       html("td", { class: "range" }, isInterval(item) && item.low !== null && `${number(item.low)} – ${number(item.high)}`),
-      shares && html("td", { class: "bar-cell" }, isInterval(item) && intervalBar(item, 88)),
+      shares && html("td", { class: "bar-cell" }, isInterval(item) && intervalBar(item, 64)),
     );
   return html("div", { class: "scroll" }, html("table", { class: "figures" }, html("tbody", null, rows.map(line))));
 }
