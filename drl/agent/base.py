@@ -3,8 +3,12 @@
 Agents hold settings only. All that an agent knows comes in a `Situation`, so a branch of a
 dialogue costs nothing to keep and siblings cannot leak into each other.
 
-To add one, write `drl/agent/<name>.py` with a final `Agent` and `conf/agent/<name>.yaml`.
-`tests/contracts/test_agent.py` then tests it without further work.
+To add one, write `drl/agent/<name>.py` with a final `Agent` and `conf/agent/<name>.yaml`, whose
+keys are the constructor's parameters; `silent.py` is the shortest example. `pytest
+tests/contracts/test_agent.py` then tests it without further work: a step either calls tools or
+replies, its `text` is what the agent wrote (for text in ReAct form `_react.parse` makes the step),
+the same situation with the same seed gives the same step, and with `must_reply` or an empty toolbox
+the agent replies.
 """
 
 from abc import ABC, abstractmethod

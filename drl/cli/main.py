@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from drl.errors import DrlError, RunError
+from drl.errors import DataError, DrlError, RunError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 data = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -33,9 +33,12 @@ def data_toolwoz(
     root: _ROOT = Path("data"),
 ) -> None:
     """ToolWOZ, from the josh-train 0.1.4 wheel (MIT); does nothing when it is there already."""
-    from drl.domains.toolwoz.fetch import fetch
+    from drl.domains.toolwoz.fetch import fetch, is_fetched
 
-    print(f"ToolWOZ is in {fetch(root, source)}")
+    if source is not None and not source.exists():
+        raise DataError(f"--from {source}: there is no such file or folder")
+    was_there = is_fetched(root)
+    print(f"ToolWOZ is in {fetch(root, source)}" + (" (it was there already)" if was_there else ""))
 
 
 @app.command()
@@ -46,10 +49,17 @@ def view(
     """Open the report of a run in the browser, and print where it is."""
     report = (run / "report.html" if run.is_dir() else run).resolve()
     if not report.is_file():
-        raise RunError(f"{run}: holds no report.html; name the folder of a finished run")
+        newest = sorted(Path("outputs").glob("*/*/report.html"), key=_age)[:5]
+        known = ", ".join(str(path.parent) for path in newest) or "none below outputs"
+        lack = "has no report.html" if run.exists() else "does not exist"
+        raise RunError(f"{run} {lack}; the newest runs with a report: {known}")
     print(report)
     if show and not webbrowser.open(report.as_uri()):
         print("No browser could be started here; open that file in one.", file=sys.stderr)
+
+
+def _age(path: Path) -> float:
+    return -path.stat().st_mtime
 
 
 def main() -> None:

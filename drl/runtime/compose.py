@@ -99,7 +99,7 @@ def _explain(conf: Path, overrides: Sequence[str], error: HydraException) -> str
     group = key.partition("@")[0]
     if "/" not in key and "." not in key and "No match in the defaults list" in text:
         if group in groups(conf):
-            return f"{key} is chosen nowhere in the defaults list; add it with +{key}=NAME"
+            return f"{key} is appended, not overridden; say +{key}=NAME"
         return f"{group} is not a config group; known: {', '.join(groups(conf))}"
     parent, _, name = key.rpartition(".")
     others = [o for o in overrides if o.lstrip("+~").partition("=")[0] != key]

@@ -74,8 +74,10 @@ def _check_node(key: str, node: Mapping[str, JSON]) -> None:
     module, _, name = target.rpartition(".")
     try:
         cls = vars(import_module(module))[name]
-    except (ImportError, KeyError, ValueError) as error:
-        raise ConfigError(f"{key}._target_={target} cannot be imported: {error}") from error
+    except Exception as error:  # a plug-in's module may raise anything while it is imported
+        raise ConfigError(
+            f"{key}._target_={target} cannot be imported: {type(error).__name__}: {error}"
+        ) from error
     known = inspect.signature(cls).parameters
     hints = get_type_hints(cls) | get_type_hints(cls.__init__)
     given = {name: value for name, value in node.items() if not name.startswith("_")}

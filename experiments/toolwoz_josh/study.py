@@ -59,8 +59,8 @@ def run_ceiling() -> Summary:
 
 def best_of_n(budget: int) -> Summary:
     """Independent dialogues with at most so many agent calls per task."""
-    by_budget = ("rollout.num_dialogues=null", f"rollout.agent_calls={budget}")
-    return run(f"best_of_n_{budget}", ERRING, "rollout=best_of_n", *by_budget)
+    by_budget = ("rollout=best_of_n/budget", f"rollout.agent_calls={budget}")
+    return run(f"best_of_n_{budget}", ERRING, *by_budget)
 
 
 def equal_spending(calls: float) -> Summary:

@@ -54,6 +54,7 @@ def run(*overrides: str, timeout: int = 300) -> subprocess.CompletedProcess:
         ),
         (["+experiment=toolwoz_josh", "~agent"], "agent is not chosen"),
         (["agent=null"], "agent=null cannot be said on the command line; say '~agent'"),
+        (["experiment=toolwoz_josh"], "experiment is appended, not overridden; say +experiment="),
         (["rollout=["], "no viable alternative"),
         (
             ["--multirun", "+experiment=toolwoz_josh", "rollout.beam_size=2,0"],
