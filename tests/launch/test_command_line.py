@@ -31,7 +31,7 @@ def run(*overrides: str, timeout: int = 300) -> subprocess.CompletedProcess:
     ("overrides", "message"),
     [
         (["+experiment=nothing"], "experiment=nothing is not known; known: toolwoz_josh"),
-        (["rollout=fancy"], "rollout=fancy is not known; known: best_of_n, josh, josh/paper"),
+        (["rollout=fancy"], "rollout=fancy is not known; known: best_of_n, best_of_n/budget, josh"),
         (["color=red"], "color is not known; settings: name, seed, data_dir; groups: agent"),
         (["+color=red"], "color is not known; settings: name, seed, data_dir; groups: agent"),
         (
