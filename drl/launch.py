@@ -88,7 +88,7 @@ def assemble(plain: Mapping[str, JSON], conf: Path) -> tuple[Trainer, Parts]:
 
 def _check_settings(plain: Mapping[str, JSON]) -> None:
     for key, kind in _SETTINGS.items():
-        value = plain[key]
+        value = plain.get(key)
         if type(value) is not kind:
             raise ConfigError(f"{key}={value!r} must be {kind.__name__}")
     name = str(plain["name"])

@@ -43,11 +43,11 @@ class Tally:
         self.causes.update(f"{failure.stage}: {failure.cause}" for failure in failures)
         self.calls[task.id].append(tree.num_agent_calls)
         best = tree.best_leaf()
+        if tree.is_broken:
+            self.num_errors += 1
+            return
         if best is None or best.score is None:
-            if failures:
-                self.num_errors += 1
-            else:
-                self.num_unscored += 1
+            self.num_unscored += 1
             return
         self.scores[task.id].append(best.score)
         for name, value in asdict(conduct(task, tree.dialogue(best.id))).items():

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from drl.agent.base import Situation
 from drl.environment.base import Session
-from drl.errors import ConfigError
+from drl.errors import DrlError
 from drl.rollout.base import Cast
 from drl.runtime.seeds import derive
 from drl.tree.dialogue_tree import DialogueTree
@@ -79,7 +79,8 @@ class Play:
         try:
             async with cast.limit:
                 turn = await cast.user_simulator.speak(encounter)
-        except ConfigError:
+            _refuse_unwritable(turn.text)
+        except DrlError:
             raise
         except Exception as error:
             return _broken(Role.USER, (), "user_simulator", error)
@@ -103,13 +104,14 @@ class Play:
         try:
             async with cast.limit:
                 step = await cast.agent.act(situation)
+            _refuse_unwritable(step.text, step.plan, step.reply)
             if must_reply and step.reply is None:
                 step = Step(text=step.text, plan=step.plan, reply=OUT_OF_CALLS)
             if step.calls:
                 stage = "environment"
                 results = [await branch.session.call(call) for call in step.calls]
                 step = replace(step, results=tuple(results))
-        except ConfigError:
+        except DrlError:
             raise
         except Exception as error:
             return _broken(Role.AGENT, (), stage, error)
@@ -156,6 +158,16 @@ class Play:
 async def together(moves: Iterable[Awaitable[_Result]]) -> list[_Result]:
     """Run moves side by side; results in the order given."""
     return list(await gather(*moves))
+
+
+def _refuse_unwritable(*texts: str | None) -> None:
+    """Half a character (a lone surrogate) can be in no file: such a turn broke.
+
+    Raises:
+        UnicodeEncodeError: a text holds one.
+    """
+    for text in texts:
+        (text or "").encode()
 
 
 def _broken(role: Role, steps: tuple[Step, ...], stage: str, error: Exception) -> Turn:

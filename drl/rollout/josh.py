@@ -29,7 +29,8 @@ class JoshRollout(Rollout):
     `collapse_to`: among branches rewarded in one turn the search goes on with the one that
     reached most goals (leftmost among equals), or with the leftmost.
     `label_cut`: a branch that a collapse cuts is censored, or counts as failed as in josh-train.
-    `resolve_censored`: continue each censored branch so many times to find out how it ends.
+    `resolve_censored`: continue each branch that a collapse censored so many times to find out
+    how it ends.
     `final_harvest`: branches after the last reward count; otherwise they are censored.
     `allow_greedy`: accept an agent whose siblings are all equal (a control).
     """
@@ -64,6 +65,12 @@ class JoshRollout(Rollout):
             raise ConfigError(
                 f"rollout.resolve_censored={self.resolve_censored} must not be negative; "
                 "0 leaves censored branches unresolved"
+            )
+
+        if self.resolve_censored and self.label_cut == "failed":
+            raise ConfigError(
+                f"rollout.resolve_censored={self.resolve_censored} finds nothing to continue with "
+                "rollout.label_cut=failed; set label_cut=censored, or resolve_censored=0"
             )
 
     def check(self, agent: Agent) -> None:

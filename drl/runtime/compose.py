@@ -69,7 +69,7 @@ def compose(conf: Path, overrides: Sequence[str]) -> DictConfig:
     """
     for override in overrides:
         key, _, value = override.partition("=")
-        if value == "null" and key in groups(conf):
+        if value == "null" and key.partition("@")[0] in groups(conf):
             raise ConfigError(
                 f"{override} cannot be said on the command line; say '~{key}' instead"
             )

@@ -109,6 +109,8 @@ def _summarise(parts: Parts, run_dir: RunDir, tasks: Sequence[Task]) -> dict[str
         "Search: the best of several dialogues, chosen by looking at the reward; not what the "
         "agent does alone."
         if is_search
+        else "Ceiling: the agent is told the goals."
+        if chosen(parts.agent).sees_goals
         else "Policy: every task was tried without looking at the reward."
     )
     return {
@@ -126,8 +128,8 @@ def _summarise(parts: Parts, run_dir: RunDir, tasks: Sequence[Task]) -> dict[str
 def _settings(parts: Parts) -> dict[str, JSON]:
     """The plug-in behind each group, with the settings that decide how it plays."""
     described: dict[str, JSON] = {}
-    for group in ("agent", "user_simulator", "reward", "rollout"):
-        node = parts.config[group]
+    for group in ("agent", "user_simulator", "reward", "score", "rollout"):
+        node = parts.config.get(group, parts.config["reward"])
         assert isinstance(node, Mapping)
         settings = [f"{k}={v}" for k, v in node.items() if not k.startswith("_")]
         module = str(node["_target_"]).split(".")[-2]

@@ -111,8 +111,10 @@ class DialogueTree:
 
     @property
     def is_broken(self) -> bool:
-        """Whether nothing could be graded because dialogues broke."""
-        return self.best_leaf() is None and any(node.turn.failure for node in self.nodes)
+        """Whether dialogues broke and none came to an end of its own."""
+        ends = [leaf for leaf in self.leaves() if leaf.stop is not StopReason.COLLAPSED]
+        own = [leaf for leaf in ends if not leaf.censored]
+        return bool(own) and all(leaf.stop is StopReason.ERROR for leaf in own)
 
     def mark_golden(self, node_id: int) -> None:
         """Mark the branch down to this node as the one that the search went on with."""

@@ -8,6 +8,7 @@ from drl.errors import ConfigError
 from drl.rollout.base import Cast
 from drl.rollout.josh import JoshRollout
 from drl.rollout.single import SingleRollout
+from drl.tree.codec import from_line, to_line
 from drl.tree.dialogue_tree import DialogueTree
 from drl.types import Outcome, Role, Step, StopReason, Task
 
@@ -189,6 +190,16 @@ def test_a_branch_that_broke_is_an_error_and_its_siblings_go_on():
     assert sorted(outcomes(tree)) == sorted([Outcome.ERROR, Outcome.FAILED, Outcome.FAILED])
 
 
+def test_text_that_no_file_can_hold_breaks_its_branch_only():
+    tree = grow(
+        josh(beam_size=1, max_steps=1),
+        task_of("a"),
+        cast_of(ScriptedAgent(lambda _: say("\ud800"))),
+    )
+    assert tree.nodes[1].stop is StopReason.ERROR
+    assert from_line(to_line(tree)) == tree
+
+
 def test_siblings_differ_and_meet_the_same_customer():
     user = ScriptedUser()
     agent = ScriptedAgent(lambda _: say())
@@ -233,6 +244,7 @@ def test_without_variation_search_finds_no_more_than_one_try(chance):
         ({"max_steps": 0}, "rollout.max_steps=0"),
         ({"concurrency": 0}, "rollout.concurrency=0"),
         ({"resolve_censored": -1}, "rollout.resolve_censored=-1"),
+        ({"resolve_censored": 2, "label_cut": "failed"}, "rollout.resolve_censored=2 .* label_cut"),
     ],
 )
 def test_settings_that_contradict_each_other_are_refused(settings, message):

@@ -48,6 +48,20 @@ def test_a_dialogue_that_was_cut_stands_for_the_tree_only_with_a_higher_score():
     assert tree.best_leaf().id == 1
 
 
+def test_a_tree_whose_golden_branch_broke_is_broken_whatever_was_cut_before():
+    tree = forked()
+    tree.nodes[1].stop, tree.nodes[1].censored, tree.nodes[1].score = (
+        StopReason.COLLAPSED,
+        True,
+        0.0,
+    )
+    tree.mark_golden(2)
+    tree.nodes[2].stop = None
+    tree.add(2, Turn(Role.USER, ""), ()).stop = StopReason.ERROR
+    assert tree.is_broken
+    assert not forked().is_broken
+
+
 def test_parts_of_one_turn_are_joined():
     tree = DialogueTree("task", 0, 0)
     tree.add(None, Turn(Role.USER, "hi"), ())
