@@ -80,11 +80,11 @@ class Play:
             async with cast.limit:
                 turn = await cast.user_simulator.speak(encounter)
             _refuse_unwritable(turn.text)
+            branch.take(turn)
         except DrlError:
             raise
         except Exception as error:
             return _broken(Role.USER, (), "user_simulator", error)
-        branch.take(turn)
         return turn
 
     async def agent_step(self, branch: Branch) -> Turn:

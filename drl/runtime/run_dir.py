@@ -213,9 +213,7 @@ def _git(*arguments: str) -> str | None:
     """What git says about the code that runs; None outside a checkout."""
     here = Path(__file__).parent
     try:
-        done = subprocess.run(
-            ["git", "-C", str(here), *arguments], capture_output=True, text=True, timeout=20
-        )
+        done = subprocess.run(["git", "-C", str(here), *arguments], capture_output=True, timeout=20)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout.strip() if done.returncode == 0 else None
+    return done.stdout.decode(errors="replace").strip() if done.returncode == 0 else None

@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
 
-from drl.errors import ConfigError, DrlError, RunError
+from drl.errors import ConfigError, DataError, DrlError, RunError
 from drl.evaluation.summary import tally
 from drl.report.html import write_report
 from drl.report.task_card import TaskCard
@@ -77,7 +77,11 @@ async def _run_all(
 
     async def work(rest: Iterator[tuple[Task, int]]) -> None:
         for task, trial in rest:
-            store.append(await _rollout(parts, task, trial, cast))
+            tree = await _rollout(parts, task, trial, cast)
+            try:
+                store.append(tree)
+            except DataError as error:
+                store.append(_broken(task, trial, error))
             bar.advance(note=task.id)
 
     try:
@@ -94,12 +98,22 @@ async def _rollout(parts: Parts, task: Task, trial: int, cast: Cast) -> Dialogue
         return await chosen(parts.rollout).run(task, trial, cast)
     except DrlError:
         raise
+    except asyncio.CancelledError as error:
+        worker = asyncio.current_task()
+        if worker is None or worker.cancelling():
+            raise
+        return _broken(task, trial, error)  # nobody cancelled this run: a library let it leak
     except Exception as error:
-        failure = Failure("rollout", f"{type(error).__name__}: {error}")
-        _LOG.warning("a rollout broke: %s", failure.cause, exc_info=error)
-        tree = DialogueTree(task.id, trial, len(task.goals))
-        tree.add(None, Turn(Role.AGENT, "", failure=failure), ()).stop = StopReason.ERROR
-        return tree
+        return _broken(task, trial, error)
+
+
+def _broken(task: Task, trial: int, error: BaseException) -> DialogueTree:
+    """A tree that holds nothing but why there is none."""
+    failure = Failure("rollout", f"{type(error).__name__}: {error}")
+    _LOG.warning("a rollout broke: %s", failure.cause, exc_info=error)
+    tree = DialogueTree(task.id, trial, len(task.goals))
+    tree.add(None, Turn(Role.AGENT, "", failure=failure), ()).stop = StopReason.ERROR
+    return tree
 
 
 def _summarise(parts: Parts, run_dir: RunDir, tasks: Sequence[Task]) -> dict[str, JSON]:

@@ -1,6 +1,7 @@
 """Trees as lines of JSON and back, by the fields of their dataclasses."""
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError
 
 from drl.errors import DataError
 from drl.tree.dialogue_tree import DialogueTree
@@ -9,8 +10,18 @@ _TREE = TypeAdapter(DialogueTree)
 
 
 def to_line(tree: DialogueTree) -> bytes:
-    """One line of JSON without its line break; fields that hold their default are left out."""
-    return _TREE.dump_json(tree, exclude_defaults=True)
+    """One line of JSON without its line break; fields that hold their default are left out.
+
+    Raises:
+        DataError: a participant put something into the tree that could not be read back.
+    """
+    try:
+        line = _TREE.dump_json(tree, exclude_defaults=True, warnings="error")
+    except (PydanticSerializationError, RecursionError) as error:
+        reason = " ".join(str(error).split())
+        raise DataError(f"a tree cannot be stored: {reason}") from error
+    from_line(line)
+    return line
 
 
 def from_line(line: bytes) -> DialogueTree:

@@ -47,6 +47,19 @@ def test_a_tree_survives_its_line(text, value, score):
     assert from_line(line) == tree
 
 
+@pytest.mark.parametrize(
+    "arguments", ["text", None, {"x": object()}, {"x": "\ud800"}, {"x": b"\xff"}]
+)
+def test_what_could_not_be_read_back_is_not_written(tmp_path, arguments):
+    tree = a_tree("a")
+    tree.add(1, Turn(Role.AGENT, "x", (Step("", calls=(ToolCall("t", arguments),)),)), ())
+    with RolloutStore(tmp_path) as store:
+        with pytest.raises(DataError, match="stored"):
+            store.append(tree)
+        store.append(a_tree("b"))
+    assert [tree.task_id for tree in read_trees(tmp_path / FILE_NAME)] == ["b"]
+
+
 def test_what_was_appended_is_done_and_can_be_read(tmp_path):
     with RolloutStore(tmp_path) as store:
         store.append(a_tree("a"))
