@@ -20,6 +20,7 @@ from typing import Final
 from benchmarks import reference
 from drl.agent.base import Agent, Situation
 from drl.environment.base import Environment, Mode, Session
+from drl.llm.base import LLM, NoLLM
 from drl.reward.goal_api import GoalApiReward
 from drl.rollout._play import Branch, Play
 from drl.rollout.base import Cast
@@ -50,7 +51,7 @@ class ScriptedAgent(Agent):
         """Two children of a node count as two answers."""
         return True
 
-    async def act(self, situation: Situation) -> Step:
+    async def act(self, situation: Situation, llm: LLM) -> Step:
         """One word."""
         if self.latency_s:
             await asyncio.sleep(self.latency_s)
@@ -63,7 +64,7 @@ class ScriptedUser(UserSimulator):
 
     latency_s: float
 
-    async def speak(self, encounter: Encounter) -> Turn:
+    async def speak(self, encounter: Encounter, llm: LLM) -> Turn:
         """One word."""
         if self.latency_s:
             await asyncio.sleep(self.latency_s)
@@ -176,6 +177,8 @@ def make_cast(latency_s: float, concurrency: int) -> Cast:
         score=reward,
         seed=0,
         limit=asyncio.Semaphore(concurrency),
+        llm=NoLLM("llm"),
+        user_llm=NoLLM("user_llm"),
     )
 
 

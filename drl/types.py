@@ -34,6 +34,8 @@ class StopReason(StrEnum):
     """Cut because a sibling earned a reward: censored, neither success nor failure."""
     BUDGET = "budget"
     """Cut because the budget was spent: censored."""
+    CONTEXT_OVERFLOW = "context_overflow"
+    """The dialogue outgrew a model's context; graded as far as it went."""
     ERROR = "error"
     """Broke for a technical reason: counted, never scored."""
 
@@ -98,6 +100,27 @@ class ToolResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where in a run a model is asked: the task and trial, and the node that the turn follows."""
+
+    task_id: str
+    trial: int
+    node: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """The exact tokens of one model call, for training; nothing sampled is ever re-tokenised.
+
+    `log_probs` are natural logarithms under the distribution that was sampled from, one per token.
+    """
+
+    prompt_ids: tuple[int, ...]
+    token_ids: tuple[int, ...]
+    log_probs: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """One decision of a participant: what it wrote, the calls in it, and what they returned.
 
@@ -111,6 +134,8 @@ class Step:
     calls: tuple[ToolCall, ...] = ()
     results: tuple[ToolResult, ...] = ()
     reply: str | None = None
+    sampled: Sampled | None = field(default=None, compare=False, repr=False)
+    """The tokens behind the text, where a model wrote it; kept in memory only."""
 
 
 class Executed(NamedTuple):

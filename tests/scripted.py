@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from drl.agent.base import Agent, Situation
 from drl.environment.base import Environment, Mode, Session
+from drl.llm.base import LLM, NoLLM
 from drl.reward.base import Reward
 from drl.reward.goal_api import GoalApiReward
 from drl.rollout.base import Cast
@@ -37,7 +38,7 @@ class ScriptedAgent(Agent):
     def explores(self) -> bool:
         return self._explores
 
-    async def act(self, situation: Situation) -> Step:
+    async def act(self, situation: Situation, llm: LLM) -> Step:
         self.seeds.append(situation.seed)
         return self._act(situation)
 
@@ -73,7 +74,7 @@ class ScriptedUser(UserSimulator):
         self._ends_at = ends_at
         self.seeds: list[tuple[int, int]] = []
 
-    async def speak(self, encounter: Encounter) -> Turn:
+    async def speak(self, encounter: Encounter, llm: LLM) -> Turn:
         index = sum(turn.role is Role.USER for turn in encounter.history)
         self.seeds.append((index, encounter.seed))
         if index == self._ends_at:
@@ -142,4 +143,6 @@ def cast_of(
         score=reward,
         seed=seed,
         limit=asyncio.Semaphore(64),
+        llm=NoLLM("llm"),
+        user_llm=NoLLM("user_llm"),
     )

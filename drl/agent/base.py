@@ -14,7 +14,8 @@ the agent replies.
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
-from drl.types import Goal, Step, Toolbox, Turn
+from drl.llm.base import LLM
+from drl.types import Goal, Place, Step, Toolbox, Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class Situation:
     `history` holds finished turns: its own with their steps, the customer's public text only.
     `steps` are those of the turn in progress, with their results. `must_reply` says that the
     limit of tool calls is reached. `goals` is filled only for agents that declare
-    `sees_goals` (ceilings in tests).
+    `sees_goals` (ceilings in tests). `place` goes into the requests to a model.
     """
 
     history: tuple[Turn, ...]
@@ -33,6 +34,7 @@ class Situation:
     seed: int
     must_reply: bool = False
     goals: tuple[Goal, ...] = ()
+    place: Place | None = None
 
 
 class Agent(ABC):
@@ -40,6 +42,9 @@ class Agent(ABC):
 
     sees_goals: bool = False
     """Ceilings only: the agent is told the goals. Reports say so."""
+
+    uses_llm: bool = False
+    """Whether it speaks through a model; a run without `llm` is then refused."""
 
     max_tool_calls: int
     """Tool calls per turn before a reply is forced."""
@@ -50,5 +55,9 @@ class Agent(ABC):
         """Whether two seeds may give two different steps in one situation."""
 
     @abstractmethod
-    async def act(self, situation: Situation) -> Step:
-        """The next step: tool calls without results, or a reply that ends the turn."""
+    async def act(self, situation: Situation, llm: LLM) -> Step:
+        """The next step: tool calls without results, or a reply that ends the turn.
+
+        Raises:
+            OutageError, ContextOverflowError, ConfigError: what `llm` raises; let them pass.
+        """

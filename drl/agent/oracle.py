@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from drl.agent._react import parse, render_call, render_reply
 from drl.agent._settings import check_positive
 from drl.agent.base import Agent, Situation
+from drl.llm.base import LLM
 from drl.types import Step, ToolCall
 
 
@@ -25,7 +26,7 @@ class OracleAgent(Agent):
         """Never: there is one right thing to do."""
         return False
 
-    async def act(self, situation: Situation) -> Step:
+    async def act(self, situation: Situation, llm: LLM) -> Step:
         """The first goal's call that was not made yet."""
         steps = [step for turn in situation.history for step in turn.steps] + [*situation.steps]
         made = [call for step in steps for call in step.calls]

@@ -16,6 +16,7 @@ from drl.agent._slips import slip
 from drl.agent._track import track
 from drl.agent.base import Agent, Situation
 from drl.errors import ConfigError
+from drl.llm.base import LLM
 from drl.types import Step
 
 
@@ -40,7 +41,7 @@ class RuleAgent(Agent):
         """Above temperature 0."""
         return self.temperature > 0
 
-    async def act(self, situation: Situation) -> Step:
+    async def act(self, situation: Situation, llm: LLM) -> Step:
         """The next step."""
         lexicon = lexicon_of(situation.toolbox)
         belief = track(situation, lexicon, trusts_itself=self.temperature > 0)

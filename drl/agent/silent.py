@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from drl.agent._react import parse, render_reply
 from drl.agent._settings import check_positive
 from drl.agent.base import Agent, Situation
+from drl.llm.base import LLM
 from drl.types import Step
 
 
@@ -23,7 +24,7 @@ class SilentAgent(Agent):
         """Never: it has nothing to choose."""
         return False
 
-    async def act(self, situation: Situation) -> Step:
+    async def act(self, situation: Situation, llm: LLM) -> Step:
         """A reply without substance."""
         text = "I see. Could you tell me more about what you are looking for?"
         return parse(render_reply("I keep talking.", text))

@@ -14,6 +14,7 @@ from drl.agent._react import parse, render_call, render_reply
 from drl.agent._settings import check_positive
 from drl.agent._track import track
 from drl.agent.base import Agent, Situation
+from drl.llm.base import LLM
 from drl.types import Step, ToolCall
 
 
@@ -32,7 +33,7 @@ class SprayAgent(Agent):
         """Never: its order of calls is fixed."""
         return False
 
-    async def act(self, situation: Situation) -> Step:
+    async def act(self, situation: Situation, llm: LLM) -> Step:
         """The first call that was not made yet."""
         lexicon = lexicon_of(situation.toolbox)
         belief = track(situation, lexicon, trusts_itself=False)

@@ -7,6 +7,7 @@ from drl.agent.base import Agent, Situation
 from drl.compat._coroutines import finish
 from drl.compat._josh_parts import BaseJOSHAgent, BaseJOSHUser
 from drl.compat._toolwoz_conversation import ConversationState, handle_api_calls
+from drl.llm.base import NoLLM
 from drl.runtime.seeds import derive
 from drl.types import JSON, Brief, Role, Step, ToolCall, ToolResult, Turn
 from drl.user_simulator.base import Encounter, UserSimulator
@@ -54,7 +55,7 @@ class ToolWOZAgent(BaseJOSHAgent):
             seed=conversation.decision_seed(),
             must_reply=sum(len(step.calls) for step in steps) >= self.agent.max_tool_calls,
         )
-        step = finish(self.agent.act(situation))
+        step = finish(self.agent.act(situation, NoLLM("llm")))
         self.messages_internal.append({"role": "assistant", "content": step.text})
         results = tuple(self._carry_out(call, conversation) for call in step.calls)
         return replace(step, results=results)
@@ -98,6 +99,8 @@ class ToolWOZUser(BaseJOSHUser):
             if message["role"] in _ROLES
         )
         seed = derive(self._seed, self._convo_key, "user", len(history))
-        turn = finish(self.simulator.speak(Encounter(self._brief, history, seed)))
+        turn = finish(
+            self.simulator.speak(Encounter(self._brief, history, seed), NoLLM("user_llm"))
+        )
         agent.add_message({"role": "user", "content": turn.text})
         return agent, turn.hangs_up

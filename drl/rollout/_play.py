@@ -5,21 +5,24 @@ from __future__ import annotations
 import logging
 from asyncio import gather
 from collections.abc import Awaitable, Iterable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from drl.agent.base import Situation
 from drl.environment.base import Session
 from drl.errors import DrlError
+from drl.llm.base import ContextOverflowError
 from drl.rollout.base import Cast
 from drl.runtime.seeds import derive
 from drl.tree.dialogue_tree import DialogueTree
-from drl.types import Failure, Role, Step, StopReason, Task, Turn
+from drl.types import Failure, Place, Role, Step, StopReason, Task, Turn
 from drl.user_simulator.base import Encounter
 
 OUT_OF_CALLS = "Sorry, I could not finish that. Could you say once more what you need?"
 """What the customer hears when the agent has used up its calls and still does not reply."""
 
+_OVERFLOW = "context_overflow"
 _LOG = logging.getLogger(__name__)
 _Result = TypeVar("_Result")
 
@@ -75,12 +78,19 @@ class Play:
         cast = self.cast
         index = len(branch.user_view)
         seed = derive(cast.seed, self.task.id, self.trial, "user", index)
-        encounter = Encounter(brief=self.task.brief, history=branch.user_view, seed=seed)
+        encounter = Encounter(
+            brief=self.task.brief,
+            history=branch.user_view,
+            seed=seed,
+            place=Place(self.task.id, self.trial, branch.node),
+        )
         try:
-            async with cast.limit:
-                turn = await cast.user_simulator.speak(encounter)
+            async with _room(cast, cast.user_simulator.uses_llm):
+                turn = await cast.user_simulator.speak(encounter, cast.user_llm)
             _refuse_unwritable(turn.text)
             branch.take(turn)
+        except ContextOverflowError as error:
+            return _overflown(Role.USER, error)
         except DrlError:
             raise
         except Exception as error:
@@ -88,10 +98,14 @@ class Play:
         return turn
 
     async def agent_step(self, branch: Branch) -> Turn:
-        """The agent's next step as (part of) a turn; its calls have run."""
+        """The agent's next step as (part of) a turn; its calls have run.
+
+        Text that could not be read counts like a call. Calls past the limit are not carried out.
+        """
         cast = self.cast
         num_calls = sum(max(1, len(step.calls)) for step in branch.steps)
-        must_reply = num_calls >= cast.agent.max_tool_calls
+        calls_left = max(0, cast.agent.max_tool_calls - num_calls)
+        must_reply = not calls_left
         situation = Situation(
             history=branch.agent_view,
             steps=branch.steps,
@@ -99,18 +113,22 @@ class Play:
             seed=derive(branch.key, len(branch.agent_view), len(branch.steps)),
             must_reply=must_reply,
             goals=self.task.goals if cast.agent.sees_goals else (),
+            place=Place(self.task.id, self.trial, branch.node),
         )
         stage = "agent"
         try:
-            async with cast.limit:
-                step = await cast.agent.act(situation)
+            async with _room(cast, cast.agent.uses_llm):
+                step = await cast.agent.act(situation, cast.llm)
             _refuse_unwritable(step.text, step.plan, step.reply)
             if must_reply and step.reply is None:
-                step = Step(text=step.text, plan=step.plan, reply=OUT_OF_CALLS)
+                step = replace(step, calls=(), results=(), reply=OUT_OF_CALLS)
             if step.calls:
                 stage = "environment"
-                results = [await branch.session.call(call) for call in step.calls]
-                step = replace(step, results=tuple(results))
+                calls = step.calls[:calls_left]
+                results = [await branch.session.call(call) for call in calls]
+                step = replace(step, calls=calls, results=tuple(results))
+        except ContextOverflowError as error:
+            return _overflown(Role.AGENT, error)
         except DrlError:
             raise
         except Exception as error:
@@ -135,8 +153,11 @@ class Play:
         node = tree.add(branch.node, turn, branch.open_goals)
         branch.node = node.id
         if turn.failure is not None:
-            node.stop = StopReason.ERROR
-        elif turn.role is Role.AGENT:
+            overflown = turn.failure.stage == _OVERFLOW
+            node.stop = StopReason.CONTEXT_OVERFLOW if overflown else StopReason.ERROR
+            # the agent is not to blame for a customer who can hear no more
+            node.censored = overflown and turn.role is Role.USER
+        if turn.role is Role.AGENT and node.stop is not StopReason.ERROR:
             judgement = await self.cast.reward.judge(
                 self.task, self.cast.environment, turn, branch.open_goals
             )
@@ -150,14 +171,22 @@ class Play:
         """Score every dialogue that did not break; a censored one as far as it went."""
         for leaf in tree.leaves():
             if leaf.stop is not StopReason.ERROR:
-                leaf.score = await self.cast.score.grade(
-                    self.task, self.cast.environment, tree.dialogue(leaf.id)
-                )
+                turns = [replace(turn, failure=None) for turn in tree.dialogue(leaf.id)]
+                leaf.score = await self.cast.score.grade(self.task, self.cast.environment, turns)
 
 
 async def together(moves: Iterable[Awaitable[_Result]]) -> list[_Result]:
     """Run moves side by side; results in the order given."""
     return list(await gather(*moves))
+
+
+def _room(cast: Cast, uses_llm: bool) -> AbstractAsyncContextManager[None]:
+    """Room for a move of a participant without a model: requests to models are bounded later."""
+    return nullcontext() if uses_llm else cast.limit
+
+
+def _overflown(role: Role, error: ContextOverflowError) -> Turn:
+    return Turn(role, "", failure=Failure(_OVERFLOW, str(error)))
 
 
 def _refuse_unwritable(*texts: str | None) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from drl.agent.base import Agent
 from drl.environment.base import Environment
+from drl.llm.base import LLM
 from drl.reward.base import Reward
 from drl.tree.dialogue_tree import DialogueTree
 from drl.types import Task
@@ -22,7 +23,8 @@ class Cast:
     """Who plays, in which world, for which rewards, under which run seed.
 
     `reward` steers a search; `score` grades what came of it. `limit` bounds the participants'
-    moves that are in flight at once, over all running tasks.
+    moves that are in flight at once, over all running tasks; those of models are bounded where
+    they are asked (`drl.calls`), so that siblings meet there. `llm` is the agent's.
     """
 
     agent: Agent
@@ -32,6 +34,8 @@ class Cast:
     score: Reward
     seed: int
     limit: Semaphore
+    llm: LLM
+    user_llm: LLM
 
 
 class Rollout(ABC):

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from drl.errors import ConfigError, DataError, DrlError, RunError
 from drl.evaluation.summary import tally
+from drl.llm.base import NoLLM
 from drl.report.html import write_report
 from drl.report.task_card import TaskCard
 from drl.rollout.base import Cast
@@ -72,6 +73,8 @@ async def _run_all(
         score=chosen(parts.score),
         seed=parts.seed,
         limit=asyncio.Semaphore(concurrency),
+        llm=NoLLM("llm"),
+        user_llm=NoLLM("user_llm"),
     )
     queue = iter(missing)
 

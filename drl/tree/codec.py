@@ -7,6 +7,7 @@ from drl.errors import DataError
 from drl.tree.dialogue_tree import DialogueTree
 
 _TREE = TypeAdapter(DialogueTree)
+_MEMORY_ONLY = {"nodes": {"__all__": {"turn": {"steps": {"__all__": {"sampled"}}}}}}
 
 
 def to_line(tree: DialogueTree) -> bytes:
@@ -16,7 +17,7 @@ def to_line(tree: DialogueTree) -> bytes:
         DataError: a participant put something into the tree that could not be read back.
     """
     try:
-        line = _TREE.dump_json(tree, exclude_defaults=True, warnings="error")
+        line = _TREE.dump_json(tree, exclude=_MEMORY_ONLY, exclude_defaults=True, warnings="error")
     except (PydanticSerializationError, RecursionError) as error:
         reason = " ".join(str(error).split())
         raise DataError(f"a tree cannot be stored: {reason}") from error

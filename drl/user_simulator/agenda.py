@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from random import Random
 
 from drl.errors import ConfigError
+from drl.llm.base import LLM
 from drl.types import Role, Step, Turn
 from drl.user_simulator._agenda import Agenda, FirstWish
 from drl.user_simulator._speaking import BANKS, Phrasing, speak
@@ -41,7 +42,7 @@ class AgendaUserSimulator(UserSimulator):
                 f"user_simulator.patience={self.patience} must be at least 1; raise it"
             )
 
-    async def speak(self, encounter: Encounter) -> Turn:
+    async def speak(self, encounter: Encounter, llm: LLM) -> Turn:
         """The customer's next turn; its private step notes what it does."""
         replies = [turn.text or "" for turn in encounter.history if turn.role is Role.AGENT]
         agenda = Agenda(encounter.brief, first_wish=self.first_wish, patience=self.patience)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from drl.llm.base import LLM
 from drl.types import Role, Step, Turn
 from drl.user_simulator.base import END_OF_CONVERSATION, Encounter, UserSimulator
 
@@ -10,7 +11,7 @@ from drl.user_simulator.base import END_OF_CONVERSATION, Encounter, UserSimulato
 class ScriptUserSimulator(UserSimulator):
     """Replays the human turns of the brief in order, then hangs up."""
 
-    async def speak(self, encounter: Encounter) -> Turn:
+    async def speak(self, encounter: Encounter, llm: LLM) -> Turn:
         """The human turn whose number is that of the customer's turns so far."""
         number = sum(turn.role is Role.USER for turn in encounter.history)
         lines = encounter.brief.human_turns

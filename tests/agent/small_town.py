@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import dataclass, field, replace
 
 from drl.agent.base import Agent, Situation
+from drl.llm.base import NoLLM
 from drl.types import Role, Step, Toolbox, ToolCall, ToolResult, ToolSpec, Turn
 
 ROWS: dict[str, list[dict]] = {
@@ -82,7 +83,7 @@ class Talk:
                 seed=seed,
                 must_reply=len(self.calls) >= self.agent.max_tool_calls,
             )
-            step = asyncio.run(self.agent.act(situation))
+            step = asyncio.run(self.agent.act(situation, NoLLM("llm")))
             step = replace(step, results=tuple(map(self._carry_out, step.calls)))
             self.calls += step.calls
             steps += (step,)

@@ -18,6 +18,7 @@ from drl.domains.toolwoz.brief import brief
 from drl.domains.toolwoz.world import Scene
 from drl.environment.base import Mode
 from drl.environment.toolwoz import ToolWOZEnvironment
+from drl.llm.base import NoLLM
 from drl.reward.goal_api import GoalApiReward
 from drl.rollout.base import Cast
 from drl.rollout.single import SingleRollout
@@ -63,6 +64,8 @@ def dialogues(
             score=reward,
             seed=0,
             limit=asyncio.Semaphore(64),
+            llm=NoLLM("llm"),
+            user_llm=NoLLM("user_llm"),
         )
         rollout = SingleRollout(max_steps=15, concurrency=64)
         return [await rollout.run(task, 0, cast) for task in tasks]

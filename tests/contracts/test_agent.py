@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drl.agent.base import Agent, Situation
+from drl.llm.base import NoLLM
 from drl.runtime.compose import compose, options
 from drl.runtime.config import build, to_plain
 from drl.types import Goal, Role, Step, Toolbox, ToolCall, ToolResult, ToolSpec, Turn
@@ -101,7 +102,7 @@ def situation(*history: Turn, seed: int = 0, **known: object) -> Situation:
 
 
 def act(agent: Agent, situation: Situation) -> Step:
-    return asyncio.run(agent.act(situation))
+    return asyncio.run(agent.act(situation, NoLLM("llm")))
 
 
 @settings(max_examples=150, deadline=None)

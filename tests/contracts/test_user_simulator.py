@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from drl.llm.base import NoLLM
 from drl.runtime.compose import compose, options
 from drl.runtime.config import build, to_plain
 from drl.types import Brief, Role, Turn, Wish
@@ -74,7 +75,7 @@ def simulator(request: pytest.FixtureRequest) -> UserSimulator:
 
 
 def speak(simulator: UserSimulator, encounter: Encounter) -> Turn:
-    return asyncio.run(simulator.speak(encounter))
+    return asyncio.run(simulator.speak(encounter, NoLLM("user_llm")))
 
 
 @settings(max_examples=150, deadline=None)

@@ -6,10 +6,12 @@ from dataclasses import replace
 import pytest
 
 from drl.errors import ConfigError
+from drl.llm.base import NoLLM
 from drl.types import Brief, Role, Turn, Wish
 from drl.user_simulator.agenda import AgendaUserSimulator
 from drl.user_simulator.base import END_OF_CONVERSATION, Encounter
 
+NOBODY = NoLLM("user_llm")
 HOTEL = Wish(
     domain="hotel",
     constraints={"area": "north", "pricerange": "cheap", "type": "guesthouse", "internet": "yes"},
@@ -47,7 +49,7 @@ class Customer:
 
     def _speak(self) -> Turn:
         encounter = Encounter(self.brief, self.history, seed=len(self.history))
-        turn = asyncio.run(self.simulator.speak(encounter))
+        turn = asyncio.run(self.simulator.speak(encounter, NOBODY))
         self.history += (turn,)
         return turn
 
@@ -210,7 +212,8 @@ def test_leaves_after_a_few_turns_without_progress():
 def test_the_wording_comes_from_its_own_seed_and_the_acts_do_not():
     simulator = AgendaUserSimulator(first_wish="tentative", phrasing="train", patience=3)
     turns = [
-        asyncio.run(simulator.speak(Encounter(Brief((), (HOTEL,)), (), seed))) for seed in range(30)
+        asyncio.run(simulator.speak(Encounter(Brief((), (HOTEL,)), (), seed), NOBODY))
+        for seed in range(30)
     ]
     assert len({turn.text for turn in turns}) > 3
     assert len({turn.steps[0].plan for turn in turns}) == 1
@@ -221,7 +224,8 @@ def test_the_two_phrasings_share_no_opening_and_all_has_both():
         simulator = AgendaUserSimulator(first_wish="firm", phrasing=phrasing, patience=3)  # type: ignore[arg-type]
         brief = Brief((), (HOTEL,))
         return {
-            asyncio.run(simulator.speak(Encounter(brief, (), seed))).text for seed in range(200)
+            asyncio.run(simulator.speak(Encounter(brief, (), seed), NOBODY)).text
+            for seed in range(200)
         }
 
     train, heldout, both = openings("train"), openings("heldout"), openings("all")

@@ -5,6 +5,7 @@ const GLYPHS = {
   user_ended: "M-3.2 0H3.2",
   max_turns: "M-2.6 -3.2H2.6L-2.6 3.2H2.6Z",
   budget: "M-3 -2.4H3M-3 0H3M-3 2.4H3",
+  context_overflow: "M-3.4 0H1.6M-.6 -2.4L2 0L-.6 2.4M3.4 -3V3",
   error: "M0 -3V.6M0 2.6V2.8",
 };
 const STAR = "M0 -5.2L1.5 -1.9L5 -1.6L2.4 .7L3.2 4.2L0 2.4L-3.2 4.2L-2.4 .7L-5 -1.6L-1.5 -1.9Z";

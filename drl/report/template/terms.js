@@ -13,6 +13,10 @@ const STOPS = {
   user_ended: { short: "customer hung up", long: "the customer ended the dialogue" },
   max_turns: { short: "out of turns", long: "the limit on turns was reached" },
   collapsed: { short: "cut by a collapse", long: "a sibling earned a reward, so this branch was cut" },
+  context_overflow: {
+    short: "outgrew the model",
+    long: "the dialogue became longer than a model can read",
+  },
   budget: { short: "out of budget", long: "the budget of agent calls was spent" },
   error: { short: "broke", long: "a technical error ended the dialogue" },
 };

@@ -1,0 +1,175 @@
+"""A language model: from messages to sampled continuations.
+
+Models hold settings; weights load and connections open at the first call. Everything that a run
+does with calls (cache, ledger, budget, one request for siblings) lives in `drl.calls`, so a model
+here only answers.
+
+To add one, write `drl/llm/<name>.py` with a final `LLM` and `conf/llm/<name>.yaml`;
+`tests/contracts/test_llm.py` then tests it without further work.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from drl.errors import ConfigError, DrlError
+from drl.types import Place, Sampled, ToolSpec
+
+Purpose = Literal["agent", "user", "judge"]
+"""For whom a call is made; the ledger adds up by it."""
+
+FinishReason = Literal["stop", "length", "tool_calls", "content_filter"]
+
+
+class OutageError(DrlError, RuntimeError):
+    """A model could not be reached or kept failing after all retries; says nothing of the agent."""
+
+
+class ContextOverflowError(DrlError, ValueError):
+    """A prompt with the tokens asked for is longer than the model's context; names both lengths."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUse:
+    """A tool call as a model wrote it; `arguments` is the raw text, which may not be JSON."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a chat; `tool_call_id` names the call that a tool's message answers."""
+
+    role: Literal["system", "user", "assistant", "tool"]
+    content: str
+    tool_calls: tuple[ToolUse, ...] = ()
+    tool_call_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How to draw tokens; a setting of the participant who asks.
+
+    At temperature 0 the likeliest token is taken; None leaves a filter out. A text ends before the
+    first of `stop`; `max_tokens` bounds what is generated.
+    """
+
+    temperature: float
+    max_tokens: int
+    top_p: float | None = None
+    top_k: int | None = None
+    stop: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A prompt and how often to continue it: `n` samples, sample i with seed `seeds[i]`.
+
+    `tool_choice` "none" forbids tool calls although tools are shown.
+    """
+
+    messages: tuple[Message, ...]
+    sampling: Sampling
+    seeds: tuple[int, ...]
+    purpose: Purpose
+    tools: tuple[ToolSpec, ...] = ()
+    tool_choice: Literal["auto", "none"] = "auto"
+    place: Place | None = None
+
+    @property
+    def n(self) -> int:
+        """Samples asked for."""
+        return len(self.seeds)
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """One sample. `sampled` holds exact tokens where the backend gives them."""
+
+    text: str
+    finish_reason: FinishReason
+    tool_calls: tuple[ToolUse, ...] = ()
+    sampled: Sampled | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one request: prompt (of which `cached` were not computed again) and generated."""
+
+    tokens_in: int
+    tokens_cached: int
+    tokens_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class Completions:
+    """The samples of one request in the order of its seeds, and what they took."""
+
+    choices: tuple[Completion, ...]
+    usage: Usage
+    seconds: float
+    retries: int = 0
+
+
+class LLM(ABC):
+    """Answers requests; many may be in flight at once."""
+
+    @property
+    @abstractmethod
+    def model(self) -> str:
+        """The name under which prices are listed and reports speak of it."""
+
+    @property
+    @abstractmethod
+    def identity(self) -> Mapping[str, str]:
+        """All that decides what a request is answered with: backend, model, adapter digest.
+
+        Part of the key under which answers are cached. Raises what `complete` would raise when
+        the model's files cannot be read.
+        """
+
+    @abstractmethod
+    async def complete(self, request: Request) -> Completions:
+        """Samples for a request.
+
+        Raises:
+            OutageError: it cannot be reached, or keeps failing after all retries.
+            ContextOverflowError: the prompt is too long.
+            ConfigError: it will never answer as configured (key, model name, chat template).
+        """
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Give back connections, threads and memory. The next call opens them anew."""
+
+
+@dataclass(frozen=True)
+class NoLLM(LLM):
+    """Stands where no model was chosen: says so when asked."""
+
+    key: str
+
+    @property
+    def model(self) -> str:
+        """None."""
+        return "none"
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """Nothing."""
+        return {}
+
+    async def complete(self, request: Request) -> Completions:
+        """Refuse."""
+        raise ConfigError(
+            f"{self.key} is not chosen, but the {request.purpose} speaks through it; add "
+            f"{'llm' if self.key == 'llm' else 'llm@' + self.key}=NAME"
+        )
+
+    async def close(self) -> None:
+        """Nothing is open."""
