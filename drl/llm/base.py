@@ -119,6 +119,9 @@ class Completions:
 class LLM(ABC):
     """Answers requests; many may be in flight at once."""
 
+    in_process: bool = False
+    """Whether it runs inside this process and so bills nobody."""
+
     @property
     @abstractmethod
     def model(self) -> str:

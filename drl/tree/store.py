@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 
-from drl.errors import DataError, RunError
+from drl.errors import DataError
+from drl.runtime.lines import LineFile, whole_lines
 from drl.tree.codec import from_line, to_line
 from drl.tree.dialogue_tree import DialogueTree
 
@@ -19,22 +19,16 @@ _START = re.compile(rb'\{"task_id":"((?:[^"\\]|\\.)*)","trial":(\d+),')
 class RolloutStore:
     """Appends trees to a file and knows which (task, trial) are done.
 
-    A line counts once its line break is written. A cut last line, as a kill leaves it, is dropped
-    when the store is opened; its rollout simply runs again. So does one in which everything broke:
-    of several attempts the last counts.
+    A rollout in which everything broke runs again: of several attempts the last counts.
     """
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE_NAME
         self.done: set[tuple[str, int]] = set()
-        self._file: int | None = None
+        self._lines = LineFile(self.path)
 
     def __enter__(self) -> RolloutStore:
-        try:
-            self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-            os.ftruncate(self._file, _end_of_last_line(self.path))
-        except OSError as error:
-            raise RunError(f"{self.path}: cannot be written ({error.strerror})") from error
+        self._lines.__enter__()
         trees = read_trees(self.path)
         self.done = {(tree.task_id, tree.trial) for tree in trees if not tree.is_broken}
         return self
@@ -45,9 +39,7 @@ class RolloutStore:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        assert self._file is not None
-        os.close(self._file)
-        self._file = None
+        self._lines.__exit__(kind, error, trace)
 
     def append(self, tree: DialogueTree) -> None:
         """Store a finished tree.
@@ -55,19 +47,7 @@ class RolloutStore:
         Raises:
             RunError: the disk is full or gone; what was stored before is intact.
         """
-        assert self._file is not None, "the store is open"
-        line = to_line(tree) + b"\n"
-        size = os.fstat(self._file).st_size
-        try:
-            written = os.write(self._file, line)
-            while written < len(line):
-                written += os.write(self._file, line[written:])
-        except OSError as error:
-            os.ftruncate(self._file, size)
-            raise RunError(
-                f"{self.path}: cannot be written ({error.strerror}); {len(self.done)} rollouts are "
-                "safe; make room and start the same command again"
-            ) from error
+        self._lines.append(to_line(tree))
         self.done.add((tree.task_id, tree.trial))
 
 
@@ -77,9 +57,9 @@ def read_trees(path: Path) -> Iterator[DialogueTree]:
     Raises:
         DataError: a line in between is not a tree.
     """
-    last = {_key(line) or number: number for number, line in _whole_lines(path)}
+    last = {_key(line) or number: number for number, line in whole_lines(path)}
     wanted = set(last.values())
-    for number, line in _whole_lines(path):
+    for number, line in whole_lines(path):
         if number in wanted:
             try:
                 yield from_line(line)
@@ -89,29 +69,7 @@ def read_trees(path: Path) -> Iterator[DialogueTree]:
                 ) from error
 
 
-def _whole_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            if line.endswith(b"\n"):
-                yield number, line
-
-
 def _key(line: bytes) -> tuple[bytes, bytes] | None:
     """Task and trial, as a line begins with them; cheaper than reading the tree."""
     start = _START.match(line)
     return (start[1], start[2]) if start else None
-
-
-def _end_of_last_line(path: Path) -> int:
-    """Bytes up to and including the last line break."""
-    block = 1 << 16
-    with path.open("rb") as file:
-        end = file.seek(0, os.SEEK_END)
-        while end > 0:
-            start = max(0, end - block)
-            file.seek(start)
-            found = file.read(end - start).rfind(b"\n")
-            if found >= 0:
-                return start + found + 1
-            end = start
-    return 0

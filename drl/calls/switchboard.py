@@ -1,0 +1,234 @@
+"""Where all requests of a run pass: cached answers, siblings in one request, budget, ledger.
+
+A participant asks a `Line`, which is an `LLM` itself. Samples that were answered before come from
+the cache; one that is on its way is waited for; the rest leave in one request with all others of
+the same prompt that were asked in the same tick of the event loop: so the children of a branching
+point, which have the same prompt, are one request with `n` samples.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from asyncio import Future, Semaphore, Task
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import TracebackType
+
+from drl.calls.budget import Budget
+from drl.calls.cache import FILE_NAME as CACHE_NAME
+from drl.calls.cache import ResponseCache, prompt_key, sample_key
+from drl.calls.ledger import FILE_NAME as LEDGER_NAME
+from drl.calls.ledger import Entry, Ledger
+from drl.calls.prices import Price, price_of
+from drl.calls.settings import CallSettings
+from drl.llm.base import LLM, Completion, Completions, Request, Usage
+
+Answer = Future[Completion]
+
+
+class Switchboard:
+    """Opens the lines of one run; holds its ledger, cache and budget.
+
+    Args:
+        settings: budget, cache and prices.
+        folder: the run folder, for `calls.jsonl`.
+        cache_folder: where the response cache lies; runs share it.
+    """
+
+    def __init__(self, settings: CallSettings, folder: Path, cache_folder: Path) -> None:
+        self._settings = settings
+        self.ledger = Ledger(folder / LEDGER_NAME)
+        self._cache = ResponseCache(cache_folder / CACHE_NAME if settings.cache else None)
+        self._budget = Budget(settings, self.ledger)
+        self._lines: dict[int, Line] = {}
+
+    def __enter__(self) -> Switchboard:
+        self.ledger.__enter__()
+        self._cache.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._cache.__exit__(kind, error, trace)
+        self.ledger.__exit__(kind, error, trace)
+
+    def line(self, llm: LLM, limit: Semaphore) -> Line:
+        """The line to a model, one for each; `limit` bounds the requests that are under way."""
+        if id(llm) not in self._lines:
+            price = price_of(llm, self._settings.prices)
+            self._lines[id(llm)] = Line(llm, price, limit, self._cache, self._budget, self.ledger)
+        return self._lines[id(llm)]
+
+    async def hang_up(self) -> None:
+        """Wait for what is under way, so that no answer that is paid gets lost, and close."""
+        for line in self._lines.values():
+            await line.drain()
+            await line.close()
+        self._lines.clear()
+
+
+@dataclass(slots=True, eq=False)
+class _Parcel:
+    """Samples of one prompt that leave together."""
+
+    request: Request
+    answers: dict[bytes, tuple[int, Answer]] = field(default_factory=dict)
+    """By sample key: the seed, and the answer to come."""
+
+
+class Line(LLM):
+    """The way to one model. Every sample gets its own answer, whoever asked with it."""
+
+    def __init__(
+        self,
+        llm: LLM,
+        price: Price | None,
+        limit: Semaphore,
+        cache: ResponseCache,
+        budget: Budget,
+        ledger: Ledger,
+    ) -> None:
+        self._llm = llm
+        self._price = price
+        self._limit = limit
+        self._cache = cache
+        self._budget = budget
+        self._ledger = ledger
+        self._parcels: dict[bytes, _Parcel] = {}
+        self._coming: dict[bytes, Answer] = {}
+        self._under_way: set[Task[None]] = set()
+
+    @property
+    def model(self) -> str:
+        """The model's name."""
+        return self._llm.model
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """The model's identity."""
+        return self._llm.identity
+
+    async def complete(self, request: Request) -> Completions:
+        """The samples; `usage`, `seconds` and `retries` are in the ledger, not here.
+
+        Raises:
+            BudgetError: the request might pass the budget; it was not sent.
+        """
+        prompt = prompt_key(self._llm, request)
+        keys = [sample_key(prompt, request, seed) for seed in request.seeds]
+        answers = self._cache.get(keys)
+        hits = sum(answer is not None for answer in answers)
+        if hits:
+            self._ledger.write(_entry(request, self.model, samples=hits, from_cache=True))
+        choices: list[Completion | Answer] = [
+            answer or self._coming.get(key) or self._post(request, prompt, key, seed)
+            for answer, key, seed in zip(answers, keys, request.seeds, strict=True)
+        ]
+        # a shield: whoever is cancelled must not take the answer from others who wait for it
+        done = [c if isinstance(c, Completion) else await asyncio.shield(c) for c in choices]
+        return Completions(tuple(done), Usage(0, 0, 0), seconds=0.0)
+
+    def _post(self, request: Request, prompt: bytes, key: bytes, seed: int) -> Answer:
+        """Put a sample into the parcel of its prompt; the first in it sends it in the next tick."""
+        loop = asyncio.get_running_loop()
+        parcel = self._parcels.get(prompt)
+        if parcel is None:
+            parcel = self._parcels[prompt] = _Parcel(request)
+            loop.call_soon(self._dispatch, prompt)
+        answer: Answer = loop.create_future()
+        parcel.answers[key] = (seed, answer)
+        self._coming[key] = answer
+        return answer
+
+    def _dispatch(self, prompt: bytes) -> None:
+        task = asyncio.ensure_future(self._send(self._parcels.pop(prompt)))
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
+
+    async def _send(self, parcel: _Parcel) -> None:
+        seeds = tuple(seed for seed, _ in parcel.answers.values())
+        request = replace(parcel.request, seeds=seeds)
+        try:
+            async with self._limit, self._budget.room_for(request, self._price):
+                completions = await self._llm.complete(request)
+                self._write(request, completions)
+            self._cache.put(zip(parcel.answers, completions.choices, strict=True))
+        except BaseException as error:
+            self._fail(parcel, error)
+            if not isinstance(error, Exception):
+                raise
+            return
+        finally:
+            for key in parcel.answers:
+                del self._coming[key]
+        pairs = zip(parcel.answers.values(), completions.choices, strict=True)
+        for (_, answer), completion in pairs:
+            answer.set_result(completion)
+
+    def _write(self, request: Request, completions: Completions) -> None:
+        usage = completions.usage
+        entry = _entry(
+            request,
+            self.model,
+            samples=len(completions.choices),
+            tokens_in=usage.tokens_in,
+            tokens_cached=usage.tokens_cached,
+            tokens_out=usage.tokens_out,
+            seconds=round(completions.seconds, 4),
+            usd=None if self._price is None else self._price.of(usage),
+            retries=completions.retries,
+        )
+        self._ledger.write(entry)
+
+    def _fail(self, parcel: _Parcel, error: BaseException) -> None:
+        for _, answer in parcel.answers.values():
+            if isinstance(error, Exception):
+                answer.set_exception(error)
+                answer.exception()  # whoever asked may be gone; that is no reason to complain
+            else:
+                answer.cancel()
+
+    async def drain(self) -> None:
+        """Wait until nothing is under way."""
+        while self._under_way:
+            await asyncio.wait(self._under_way)
+
+    async def close(self) -> None:
+        """Close the model."""
+        await self._llm.close()
+
+
+def _entry(
+    request: Request,
+    model: str,
+    *,
+    samples: int,
+    tokens_in: int = 0,
+    tokens_cached: int = 0,
+    tokens_out: int = 0,
+    seconds: float = 0.0,
+    usd: float | None = 0.0,
+    retries: int = 0,
+    from_cache: bool = False,
+) -> Entry:
+    place = request.place
+    return Entry(
+        purpose=request.purpose,
+        task_id=place.task_id if place else None,
+        trial=place.trial if place else None,
+        node=place.node if place else None,
+        model=model,
+        samples=samples,
+        tokens_in=tokens_in,
+        tokens_cached=tokens_cached,
+        tokens_out=tokens_out,
+        seconds=seconds,
+        usd=usd,
+        retries=retries,
+        from_cache=from_cache,
+    )
