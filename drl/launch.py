@@ -18,6 +18,7 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 from rich.console import Console
 
+from drl.calls.prices import price_of
 from drl.errors import ConfigError, DrlError
 from drl.runtime.compose import compose, jobs_of, options, unknown_key
 from drl.runtime.config import build, check_nodes, config_hash, to_plain
@@ -27,6 +28,9 @@ from drl.types import JSON
 
 _SETTINGS: dict[str, type] = {"name": str, "seed": int, "data_dir": str}
 _GROUPS = {field.name for field in fields(Parts)} - {"config"} | {"trainer"}
+_LLMS = ("llm", "user_llm", "judge_llm")
+_CHOICES = {"score": "reward@score", "user_llm": "llm@user_llm", "judge_llm": "llm@judge_llm"}
+"""How to choose a part whose group has another name."""
 _STDERR = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
@@ -67,23 +71,65 @@ def assemble(plain: Mapping[str, JSON], conf: Path) -> tuple[Trainer, Parts]:
         if key not in _GROUPS:
             raise ConfigError(unknown_key(conf, key))
         if not (isinstance(node, Mapping) and "_target_" in node):
-            group, choice = ("reward", "reward@score") if key == "score" else (key, key)
-            raise ConfigError(
-                f"{key} has settings but is not chosen; add {choice}=NAME "
-                f"(known: {', '.join(options(conf, group))})"
-            )
+            raise ConfigError(f"{key} has settings but is not chosen; add {_how(key, conf)}")
     check_nodes(nodes)
     _check_settings(plain)
-    built = {key: build(key, node) for key, node in nodes.items() if isinstance(node, Mapping)}
+    built = _build(nodes)
     trainer = built.pop("trainer", None)
     if not isinstance(trainer, Trainer):
         raise ConfigError(f"trainer is not chosen; known: {', '.join(options(conf, 'trainer'))}")
     _check_needs(trainer, built, conf)
     built.setdefault("score", built.get("reward"))
     parts = Parts(config=plain, **built)  # pyright: ignore[reportArgumentType]
+    _check_models(parts, conf)
     if parts.rollout and parts.agent:
         parts.rollout.check(parts.agent)
     return trainer, parts
+
+
+def _build(nodes: Mapping[str, JSON]) -> dict[str, object]:
+    """The object of each node; equal model nodes share one, so that one set of weights serves."""
+    built: dict[str, object] = {}
+    models: list[tuple[JSON, object]] = []
+    for key, node in nodes.items():
+        assert isinstance(node, Mapping), "assemble refused everything else"
+        same = [model for other, model in models if other == node]
+        built[key] = same[0] if same else build(key, node)
+        if key in _LLMS:
+            models.append((node, built[key]))
+    return built
+
+
+def _check_models(parts: Parts, conf: Path) -> None:
+    """Participants that speak through a model have one, and a dollar budget can be kept."""
+    for group, participant, key, llm in (
+        ("agent", parts.agent, "llm", parts.llm),
+        ("user_simulator", parts.user_simulator, "user_llm", parts.user_llm),
+    ):
+        if participant is not None and participant.uses_llm and llm is None:
+            raise ConfigError(
+                f"{key} is not chosen, but this {group} speaks through one; add {_how(key, conf)}"
+            )
+    for key, llm in (
+        ("llm", parts.llm),
+        ("user_llm", parts.user_llm),
+        ("judge_llm", parts.judge_llm),
+    ):
+        if parts.calls.budget_usd is None or llm is None:
+            continue
+        if price_of(llm, parts.calls.prices) is None:
+            raise ConfigError(
+                f"calls.budget_usd={parts.calls.budget_usd} cannot be kept: the price of "
+                f"{key}.model={llm.model} is not known; add 'calls.prices={{{llm.model}: "
+                "{input: DOLLARS, output: DOLLARS}}' (per million tokens), or use "
+                "calls.budget_tokens"
+            )
+
+
+def _how(key: str, conf: Path) -> str:
+    """The override that chooses a part, with the names it knows."""
+    choice = _CHOICES.get(key, key)
+    return f"{choice}=NAME (known: {', '.join(options(conf, choice.partition('@')[0]))})"
 
 
 def _check_settings(plain: Mapping[str, JSON]) -> None:
@@ -101,7 +147,7 @@ def _check_needs(trainer: Trainer, built: Mapping[str, object], conf: Path) -> N
         if group not in built:
             raise ConfigError(
                 f"{group} is not chosen, but {type(trainer).__name__} needs one; "
-                f"add {group}=NAME (known: {', '.join(options(conf, group))}) or start from "
+                f"add {_how(group, conf)} or start from "
                 f"+experiment=NAME (known: {', '.join(options(conf, 'experiment'))})"
             )
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from asyncio import Future, Semaphore, Task
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
@@ -30,6 +31,8 @@ Answer = Future[Completion]
 class Switchboard:
     """Opens the lines of one run; holds its ledger, cache and budget.
 
+    Files are made with the first line: a run without models leaves none.
+
     Args:
         settings: budget, cache and prices.
         folder: the run folder, for `calls.jsonl`.
@@ -42,10 +45,9 @@ class Switchboard:
         self._cache = ResponseCache(cache_folder / CACHE_NAME if settings.cache else None)
         self._budget = Budget(settings, self.ledger)
         self._lines: dict[int, Line] = {}
+        self._open = ExitStack()
 
     def __enter__(self) -> Switchboard:
-        self.ledger.__enter__()
-        self._cache.__enter__()
         return self
 
     def __exit__(
@@ -54,22 +56,26 @@ class Switchboard:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._cache.__exit__(kind, error, trace)
-        self.ledger.__exit__(kind, error, trace)
+        self._open.close()
 
     def line(self, llm: LLM, limit: Semaphore) -> Line:
         """The line to a model, one for each; `limit` bounds the requests that are under way."""
+        if not self._lines:
+            self._open.enter_context(self.ledger)
+            self._open.enter_context(self._cache)
         if id(llm) not in self._lines:
             price = price_of(llm, self._settings.prices)
             self._lines[id(llm)] = Line(llm, price, limit, self._cache, self._budget, self.ledger)
         return self._lines[id(llm)]
 
-    async def hang_up(self) -> None:
-        """Wait for what is under way, so that no answer that is paid gets lost, and close."""
-        for line in self._lines.values():
-            await line.drain()
-            await line.close()
-        self._lines.clear()
+    async def drain(self) -> None:
+        """Wait for what was sent, so that no answer that is paid gets lost; send nothing more."""
+        await asyncio.gather(*(line.drain() for line in self._lines.values()))
+
+    async def close(self) -> None:
+        """Close all models."""
+        lines, self._lines = self._lines, {}
+        await asyncio.gather(*(line.close() for line in lines.values()))
 
 
 @dataclass(slots=True, eq=False)
@@ -102,6 +108,7 @@ class Line(LLM):
         self._parcels: dict[bytes, _Parcel] = {}
         self._coming: dict[bytes, Answer] = {}
         self._under_way: set[Task[None]] = set()
+        self._is_draining = False
 
     @property
     def model(self) -> str:
@@ -155,6 +162,8 @@ class Line(LLM):
         request = replace(parcel.request, seeds=seeds)
         try:
             async with self._limit, self._budget.room_for(request, self._price):
+                if self._is_draining:
+                    raise asyncio.CancelledError
                 completions = await self._llm.complete(request)
                 self._write(request, completions)
             self._cache.put(zip(parcel.answers, completions.choices, strict=True))
@@ -194,7 +203,8 @@ class Line(LLM):
                 answer.cancel()
 
     async def drain(self) -> None:
-        """Wait until nothing is under way."""
+        """Wait until what was sent is back; what still waits for room is given up."""
+        self._is_draining = True
         while self._under_way:
             await asyncio.wait(self._under_way)
 

@@ -29,6 +29,8 @@ def print_summary(summary: Mapping[str, JSON], folder: Path, *, details: bool) -
     console.print(table)
     counts = f"{summary['n_tasks']} tasks, {summary['n_errors']} broken rollouts"
     console.print(f"{counts}, {summary['seconds']} s. {summary['label']}", markup=False)
+    for name, total in _items(summary.get("calls")):
+        console.print(_bill(name, total), markup=False)
     _print_places(folder)
 
 
@@ -42,6 +44,18 @@ def _print_places(folder: Path) -> None:
         drl = Path(sys.executable).with_name("drl")
         drl = drl.relative_to(here) if drl.is_relative_to(here) else drl
         console.print(f"Report: {drl} view {short}", markup=False)
+
+
+def _bill(name: str, total: JSON) -> str:
+    """One line of the ledger's totals."""
+    assert isinstance(total, Mapping), "the ledger wrote it"
+    usd = total["usd"]
+    price = "price unknown" if usd == "unknown" else f"{usd} dollars"
+    return (
+        f"{name}: {total['requests']} requests, {total['tokens_in']} tokens in "
+        f"({total['tokens_cached']} cached), {total['tokens_out']} out, {total['retries']} "
+        f"retries, {total['cached_samples']} answers from the cache, {price}"
+    )
 
 
 def _items(section: JSON) -> list[tuple[str, JSON]]:

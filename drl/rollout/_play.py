@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from asyncio import gather
+from asyncio import ensure_future, gather
 from collections.abc import Awaitable, Iterable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
@@ -176,8 +176,15 @@ class Play:
 
 
 async def together(moves: Iterable[Awaitable[_Result]]) -> list[_Result]:
-    """Run moves side by side; results in the order given."""
-    return list(await gather(*moves))
+    """Run moves side by side; results in the order given. One that raises ends the others."""
+    tasks = [ensure_future(move) for move in moves]
+    try:
+        return list(await gather(*tasks))
+    except BaseException:
+        for task in tasks:
+            task.cancel()
+        await gather(*tasks, return_exceptions=True)
+        raise
 
 
 def _room(cast: Cast, uses_llm: bool) -> AbstractAsyncContextManager[None]:

@@ -16,7 +16,7 @@ from omegaconf.errors import OmegaConfBaseException
 from pydantic import TypeAdapter, ValidationError
 
 from drl.errors import ConfigError, DrlError
-from drl.runtime.run_dir import without_paths
+from drl.runtime.run_dir import essence
 from drl.types import JSON
 
 
@@ -37,8 +37,8 @@ def to_plain(config: DictConfig) -> dict[str, JSON]:
 
 
 def config_hash(plain: Mapping[str, JSON]) -> str:
-    """Eight hex digits that are equal for configs which differ in paths only."""
-    text = json.dumps(without_paths(dict(plain)), sort_keys=True)
+    """Eight hex digits that are equal for configs of one and the same run."""
+    text = json.dumps(essence(dict(plain)), sort_keys=True)
     return blake2b(text.encode(), digest_size=4).hexdigest()
 
 

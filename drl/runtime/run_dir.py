@@ -30,8 +30,8 @@ Config = Mapping[str, JSON]
 
 _LOG = logging.getLogger(__name__)
 
-PATH_KEYS = frozenset({"data_dir", "root"})
-"""Settings that only say where things lie: they do not make another run."""
+SIDE_KEYS = frozenset({"data_dir", "root", "calls"})
+"""Settings of where things lie and what calls may cost: they do not make another run."""
 
 
 class RunDir:
@@ -70,7 +70,7 @@ class RunDir:
         """Write down what this run is, or check that it is the run that began here."""
         if (self.path / "provenance.json").exists():
             before = self.provenance()
-            changed = _differences(without_paths(before["config"]), without_paths(config))
+            changed = _differences(essence(before["config"]), essence(config))
             if changed:
                 raise RunError(
                     f"{self.path}: holds a run with another config ({', '.join(changed[:5])} "
@@ -170,10 +170,10 @@ def _unwritable(path: Path, error: OSError) -> RunError:
     )
 
 
-def without_paths(config: JSON) -> JSON:
-    """The config without the settings that only say where things lie."""
+def essence(config: JSON) -> JSON:
+    """The config as far as it makes a run what it is."""
     if isinstance(config, Mapping):
-        return {key: without_paths(v) for key, v in config.items() if key not in PATH_KEYS}
+        return {key: essence(v) for key, v in config.items() if key not in SIDE_KEYS}
     return config
 
 

@@ -7,14 +7,16 @@ import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
 
+from drl.calls.switchboard import Switchboard
 from drl.errors import ConfigError, DataError, DrlError, RunError
 from drl.evaluation.summary import tally
-from drl.llm.base import NoLLM
+from drl.llm.base import OutageError
 from drl.report.html import write_report
 from drl.report.task_card import TaskCard
 from drl.rollout.base import Cast
 from drl.runtime.progress import ProgressBar, progress_bar
 from drl.runtime.run_dir import RunDir
+from drl.trainer._cast import open_switchboard, playing
 from drl.trainer.base import Parts, chosen
 from drl.tree.dialogue_tree import DialogueTree
 from drl.tree.store import FILE_NAME, RolloutStore, read_trees
@@ -22,6 +24,10 @@ from drl.types import JSON, Failure, Role, StopReason, Task, Turn
 
 NEEDS = ("dataset", "environment", "agent", "user_simulator", "reward", "rollout")
 
+MAX_OUTAGES = 5
+"""Rollouts in a row that a run loses to outages before it stops."""
+
+_OUTAGE = "llm"
 _LOG = logging.getLogger(__name__)
 
 
@@ -39,18 +45,28 @@ def roll_out(parts: Parts, run_dir: RunDir, trials: int) -> dict[str, JSON]:
     tasks = chosen(parts.dataset).load()
     run_dir.claim_data(chosen(parts.dataset).version)
     started = time.perf_counter()
-    with RolloutStore(run_dir.path) as store:
+    stopped: RunError | None = None
+    with RolloutStore(run_dir.path) as store, open_switchboard(parts, run_dir.path) as board:
         wanted = [(task, trial) for trial in range(trials) for task in tasks]
         missing = [(task, trial) for task, trial in wanted if (task.id, trial) not in store.done]
         run_dir.warn_of_other_code(len(wanted) - len(missing))
         title = f"{parts.name}: rollouts"
         with progress_bar(title, len(wanted), len(wanted) - len(missing)) as bar:
-            asyncio.run(_run_all(parts, missing, store, bar))
+            try:
+                asyncio.run(_run_all(parts, missing, store, board, bar))
+            except RunError as error:
+                stopped = error  # what is finished is summed up all the same
     seconds = time.perf_counter() - started
     summary = _summarise(parts, run_dir, tasks)
     summary["seconds"] = round(run_dir.seconds_so_far() + seconds, 2)
+    if board.ledger.totals:
+        summary["calls"] = board.ledger.to_json()
+    if stopped is not None:
+        summary["stopped"] = str(stopped)
     run_dir.write_json("summary.json", summary)
     write_report(run_dir.path / "report.html", parts.name, summary, _cards(tasks, run_dir))
+    if stopped is not None:
+        raise stopped
     causes = summary["error_causes"]
     if summary["n_errors"] == len(wanted) and isinstance(causes, Mapping):
         raise RunError(
@@ -61,58 +77,74 @@ def roll_out(parts: Parts, run_dir: RunDir, trials: int) -> dict[str, JSON]:
 
 
 async def _run_all(
-    parts: Parts, missing: Sequence[tuple[Task, int]], store: RolloutStore, bar: ProgressBar
+    parts: Parts,
+    missing: Sequence[tuple[Task, int]],
+    store: RolloutStore,
+    board: Switchboard,
+    bar: ProgressBar,
 ) -> None:
-    """Workers take one rollout after the other; as many as moves may be in flight."""
-    concurrency = chosen(parts.rollout).concurrency
-    cast = Cast(
-        agent=chosen(parts.agent),
-        user_simulator=chosen(parts.user_simulator),
-        environment=chosen(parts.environment),
-        reward=chosen(parts.reward),
-        score=chosen(parts.score),
-        seed=parts.seed,
-        limit=asyncio.Semaphore(concurrency),
-        llm=NoLLM("llm"),
-        user_llm=NoLLM("user_llm"),
-    )
-    queue = iter(missing)
+    """Workers take one rollout after the other; as many as moves may be in flight.
 
-    async def work(rest: Iterator[tuple[Task, int]]) -> None:
+    Raises:
+        RunError: so many rollouts in a row were lost to outages that going on is vain.
+    """
+    concurrency = chosen(parts.rollout).concurrency
+    queue = iter(missing)
+    lost_in_a_row = 0
+
+    async def work(rest: Iterator[tuple[Task, int]], cast: Cast) -> None:
+        nonlocal lost_in_a_row
         for task, trial in rest:
             tree = await _rollout(parts, task, trial, cast)
             try:
                 store.append(tree)
             except DataError as error:
-                store.append(_broken(task, trial, error))
+                store.append(_broken(task, trial, "rollout", error))
+            outage = _outage(tree)
+            lost_in_a_row = lost_in_a_row + 1 if outage else 0
+            if lost_in_a_row == MAX_OUTAGES:
+                raise RunError(
+                    f"{MAX_OUTAGES} rollouts in a row were lost to outages, the last so: {outage}; "
+                    "what is finished is kept: start the same command again when the model answers"
+                )
             bar.advance(note=task.id)
 
-    try:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(min(concurrency, len(missing))):
-                group.create_task(work(queue))
-    except ExceptionGroup as failed:
-        raise failed.exceptions[0] from None
+    async with playing(parts, board, concurrency) as cast:
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(min(concurrency, len(missing))):
+                    group.create_task(work(queue, cast))
+        except ExceptionGroup as failed:
+            raise failed.exceptions[0] from None
 
 
 async def _rollout(parts: Parts, task: Task, trial: int, cast: Cast) -> DialogueTree:
     """One tree; what breaks outside a participant's move breaks this tree only."""
     try:
         return await chosen(parts.rollout).run(task, trial, cast)
+    except OutageError as error:
+        return _broken(task, trial, _OUTAGE, error)
     except DrlError:
         raise
     except asyncio.CancelledError as error:
         worker = asyncio.current_task()
         if worker is None or worker.cancelling():
             raise
-        return _broken(task, trial, error)  # nobody cancelled this run: a library let it leak
+        # nobody cancelled this run: a library let it leak
+        return _broken(task, trial, "rollout", error)
     except Exception as error:
-        return _broken(task, trial, error)
+        return _broken(task, trial, "rollout", error)
 
 
-def _broken(task: Task, trial: int, error: BaseException) -> DialogueTree:
+def _outage(tree: DialogueTree) -> str | None:
+    """What was out when this attempt was lost, if that is how it ended."""
+    first = tree.nodes[0].turn.failure if tree.nodes else None
+    return first.cause if first is not None and first.stage == _OUTAGE else None
+
+
+def _broken(task: Task, trial: int, stage: str, error: BaseException) -> DialogueTree:
     """A tree that holds nothing but why there is none."""
-    failure = Failure("rollout", f"{type(error).__name__}: {error}")
+    failure = Failure(stage, f"{type(error).__name__}: {error}")
     _LOG.warning("a rollout broke: %s", failure.cause, exc_info=error)
     tree = DialogueTree(task.id, trial, len(task.goals))
     tree.add(None, Turn(Role.AGENT, "", failure=failure), ()).stop = StopReason.ERROR
@@ -145,9 +177,11 @@ def _summarise(parts: Parts, run_dir: RunDir, tasks: Sequence[Task]) -> dict[str
 def _settings(parts: Parts) -> dict[str, JSON]:
     """The plug-in behind each group, with the settings that decide how it plays."""
     described: dict[str, JSON] = {}
-    for group in ("agent", "user_simulator", "reward", "score", "rollout"):
-        node = parts.config.get(group, parts.config["reward"])
-        assert isinstance(node, Mapping)
+    groups = ("agent", "user_simulator", "reward", "score", "rollout", "llm", "user_llm")
+    for group in groups:
+        node = parts.config.get(group, parts.config["reward"] if group == "score" else None)
+        if not isinstance(node, Mapping):
+            continue
         settings = [f"{k}={v}" for k, v in node.items() if not k.startswith("_")]
         module = str(node["_target_"]).split(".")[-2]
         described[group] = f"{module} ({', '.join(settings)})"

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from drl.agent.base import Agent
+from drl.calls.settings import CallSettings
 from drl.dataset.base import Dataset
 from drl.environment.base import Environment
+from drl.llm.base import LLM
 from drl.reward.base import Reward
 from drl.rollout.base import Rollout
 from drl.runtime.run_dir import RunDir
@@ -24,10 +26,11 @@ from drl.user_simulator.base import UserSimulator
 class Parts:
     """What the config groups gave; a group that was not chosen is None.
 
-    `config` is the resolved config.
+    `config` is the resolved config. `llm` is the agent's model; equal model nodes are one object.
     """
 
     config: Mapping[str, JSON]
+    calls: CallSettings
     dataset: Dataset | None = None
     environment: Environment | None = None
     agent: Agent | None = None
@@ -35,6 +38,9 @@ class Parts:
     reward: Reward | None = None
     score: Reward | None = None
     rollout: Rollout | None = None
+    llm: LLM | None = None
+    user_llm: LLM | None = None
+    judge_llm: LLM | None = None
 
     @property
     def name(self) -> str:

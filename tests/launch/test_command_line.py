@@ -32,8 +32,8 @@ def run(*overrides: str, timeout: int = 300) -> subprocess.CompletedProcess:
     [
         (["+experiment=nothing"], "experiment=nothing is not known; known: toolwoz_josh"),
         (["rollout=fancy"], "rollout=fancy is not known; known: best_of_n, best_of_n/budget, josh"),
-        (["color=red"], "color is not known; settings: name, seed, data_dir; groups: agent"),
-        (["+color=red"], "color is not known; settings: name, seed, data_dir; groups: agent"),
+        (["color=red"], "color is not known; settings: name, seed, data_dir, calls; groups:"),
+        (["+color=red"], "color is not known; settings: name, seed, data_dir, calls; groups:"),
         (
             ["+experiment=toolwoz_josh", "rollout.beam_sise=3"],
             "rollout has no setting beam_sise; known: beam_size, branching",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import pytest
 from scripted import CountingWorld, ScriptedAgent, ScriptedUser, say, task_of
 
+from drl.calls.settings import CallSettings
 from drl.dataset.base import Dataset
 from drl.reward.goal_api import GoalApiReward
 from drl.rollout.single import SingleRollout
@@ -29,7 +30,8 @@ def summary_of(tmp_path, act):
     groups = ("agent", "user_simulator", "reward", "rollout")
     reward = GoalApiReward(judge_against="task")
     parts = Parts(
-        config={"name": "x", "seed": 0, **dict.fromkeys(groups, node)},
+        config={"name": "x", "seed": 0, "data_dir": "", **dict.fromkeys(groups, node)},
+        calls=CallSettings(budget_usd=None, budget_tokens=None, cache=False, prices={}),
         dataset=FewTasks(),
         environment=CountingWorld(),
         agent=ScriptedAgent(act),

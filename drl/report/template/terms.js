@@ -34,6 +34,8 @@ const LABELS = {
   metrics: "Measures beside the reward",
   error_causes: "Causes of errors",
   modes: "Set-up",
+  calls: "Model calls, by purpose and model",
+  usd: "US dollars",
 };
 
 /** A key of JSON as a label: `mean_reward` reads "Mean reward"; other text stays as it is. */
@@ -48,6 +50,7 @@ function label(key) {
 function number(value) {
   if (value === null || value === undefined) return "–";
   if (Number.isInteger(value)) return value.toLocaleString("en-US");
+  if (Math.abs(value) < 0.0005) return value.toPrecision(2);
   if (Math.abs(value) <= 1) return value.toFixed(3);
   return value.toLocaleString("en-US", { maximumSignificantDigits: 4 });
 }
