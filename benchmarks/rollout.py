@@ -21,9 +21,9 @@ from benchmarks import reference
 from drl.agent.base import Agent, Situation
 from drl.environment.base import Environment, Mode, Session
 from drl.llm.base import LLM, NoLLM
+from drl.play.cast import Cast
+from drl.play.moves import Branch, Play
 from drl.reward.goal_api import GoalApiReward
-from drl.rollout._play import Branch, Play
-from drl.rollout.base import Cast
 from drl.rollout.josh import JoshRollout
 from drl.tree.dialogue_tree import DialogueTree
 from drl.types import Brief, Goal, Role, Step, Task, Toolbox, ToolCall, ToolResult, Turn

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from drl.agent.base import Agent, Situation
 from drl.environment.base import Environment, Mode, Session
 from drl.llm.base import LLM, NoLLM
+from drl.play.cast import Cast
 from drl.reward.base import Reward
 from drl.reward.goal_api import GoalApiReward
-from drl.rollout.base import Cast
 from drl.types import Brief, Goal, Role, Step, Task, Toolbox, ToolCall, ToolResult, Turn
 from drl.user_simulator.base import END_OF_CONVERSATION, Encounter, UserSimulator
 

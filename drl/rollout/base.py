@@ -6,36 +6,11 @@ Rollouts hold settings only; the participants come with the `Cast`. To add one, 
 """
 
 from abc import ABC, abstractmethod
-from asyncio import Semaphore
-from dataclasses import dataclass
 
 from drl.agent.base import Agent
-from drl.environment.base import Environment
-from drl.llm.base import LLM
-from drl.reward.base import Reward
+from drl.play.cast import Cast
 from drl.tree.dialogue_tree import DialogueTree
 from drl.types import Task
-from drl.user_simulator.base import UserSimulator
-
-
-@dataclass(frozen=True, slots=True)
-class Cast:
-    """Who plays, in which world, for which rewards, under which run seed.
-
-    `reward` steers a search; `score` grades what came of it. `limit` bounds the participants'
-    moves that are in flight at once, over all running tasks; those of models are bounded where
-    they are asked (`drl.calls`), so that siblings meet there. `llm` is the agent's.
-    """
-
-    agent: Agent
-    user_simulator: UserSimulator
-    environment: Environment
-    reward: Reward
-    score: Reward
-    seed: int
-    limit: Semaphore
-    llm: LLM
-    user_llm: LLM
 
 
 class Rollout(ABC):

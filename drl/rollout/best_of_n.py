@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 from drl.agent.base import Agent
 from drl.errors import ConfigError
-from drl.rollout._dialogue import play_dialogue
-from drl.rollout._play import Play, together
+from drl.play.cast import Cast
+from drl.play.dialogue import play_dialogue
+from drl.play.moves import Play, together
 from drl.rollout._settings import check_positive
-from drl.rollout.base import Cast, Rollout
+from drl.rollout.base import Rollout
 from drl.tree.dialogue_tree import DialogueTree
 from drl.types import Task
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from drl.calls.switchboard import Switchboard
 from drl.llm.base import LLM, NoLLM
-from drl.rollout.base import Cast
+from drl.play.cast import Cast
 from drl.trainer.base import Parts, chosen
 
 CACHE_FOLDER = "cache"

@@ -11,9 +11,9 @@ from drl.calls.switchboard import Switchboard
 from drl.errors import ConfigError, DataError, DrlError, RunError
 from drl.evaluation.summary import tally
 from drl.llm.base import OutageError
+from drl.play.cast import Cast
 from drl.report.html import write_report
 from drl.report.task_card import TaskCard
-from drl.rollout.base import Cast
 from drl.runtime.progress import ProgressBar, progress_bar
 from drl.runtime.run_dir import RunDir
 from drl.trainer._cast import open_switchboard, playing

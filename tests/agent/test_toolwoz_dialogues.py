@@ -19,8 +19,8 @@ from drl.domains.toolwoz.world import Scene
 from drl.environment.base import Mode
 from drl.environment.toolwoz import ToolWOZEnvironment
 from drl.llm.base import NoLLM
+from drl.play.cast import Cast
 from drl.reward.goal_api import GoalApiReward
-from drl.rollout.base import Cast
 from drl.rollout.single import SingleRollout
 from drl.tree.dialogue_tree import DialogueTree
 from drl.types import Role, StopReason, Task

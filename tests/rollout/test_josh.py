@@ -5,7 +5,7 @@ import pytest
 from scripted import ScriptedAgent, ScriptedUser, cast_of, hit, lucky, say, task_of, turns_of
 
 from drl.errors import ConfigError
-from drl.rollout.base import Cast
+from drl.play.cast import Cast
 from drl.rollout.josh import JoshRollout
 from drl.rollout.single import SingleRollout
 from drl.tree.codec import from_line, to_line

@@ -1,6 +1,6 @@
 """A dialogue played to its end without branching."""
 
-from drl.rollout._play import Branch, Play
+from drl.play.moves import Branch, Play
 from drl.tree.dialogue_tree import DialogueTree
 from drl.types import Role, StopReason
 

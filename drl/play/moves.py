@@ -1,4 +1,4 @@
-"""One branch of a dialogue and the moves that extend it; every rollout is made of these."""
+"""One branch of a dialogue and the moves that extend it; all that plays is made of these."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from drl.agent.base import Situation
 from drl.environment.base import Session
 from drl.errors import DrlError
 from drl.llm.base import ContextOverflowError
-from drl.rollout.base import Cast
+from drl.play.cast import Cast
 from drl.runtime.seeds import derive
 from drl.tree.dialogue_tree import DialogueTree
 from drl.types import Failure, Place, Role, Step, StopReason, Task, Turn
