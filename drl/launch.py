@@ -36,7 +36,7 @@ _STDERR = Console(stderr=True, highlight=False, soft_wrap=True)
 
 def main(conf: Path) -> None:
     """Run the command line with the config groups in the folder `conf`."""
-    OmegaConf.register_new_resolver("config_hash", _hash_of_root, replace=True)
+    register_resolvers()
     try:
         jobs = jobs_of(sys.argv[1:])
         for overrides in jobs.overrides:
@@ -152,14 +152,42 @@ def _check_needs(trainer: Trainer, built: Mapping[str, object], conf: Path) -> N
             )
 
 
-def _job(config: DictConfig) -> None:
-    """One job, in the process that Hydra chose for it."""
+def run(conf: Path, overrides: Sequence[str]) -> Path:
+    """Run one job in this process and return its folder; for commands that are made of runs.
+
+    Raises:
+        ConfigError, DataError, RunError: as the job does.
+        KeyboardInterrupt: was asked to stop; the same call goes on.
+    """
+    register_resolvers()
+    config = compose(conf, overrides)
+    folder = Path(config.hydra.run.dir)
+    trainer, parts = assemble(to_plain(config), conf)
+    quieten()
+    with RunDir(folder) as run_dir:
+        run_dir.claim(parts.config)
+        trainer.run(parts, run_dir)
+    return folder
+
+
+def register_resolvers() -> None:
+    """Make known what our configs compute; before any of them is composed."""
+    OmegaConf.register_new_resolver("config_hash", _hash_of_root, replace=True)
+
+
+def quieten() -> None:
+    """Show warnings once each, and let a stop by signal be an interrupt."""
     handler = logging.StreamHandler()
     handler.addFilter(_FirstOfItsKind())
     logging.basicConfig(
         level="WARNING", format="%(levelname)s: %(message)s", handlers=[handler], force=True
     )
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+
+def _job(config: DictConfig) -> None:
+    """One job, in the process that Hydra chose for it."""
+    quieten()
     folder = Path(HydraConfig.get().runtime.output_dir)
     conf = Path(
         next(s.path for s in HydraConfig.get().runtime.config_sources if s.provider == "main")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from drl.dataset._choice import check_choice, take_named, take_shard
 from drl.dataset.base import Dataset
 from drl.domains.toolwoz import fetch, world
 from drl.domains.toolwoz.brief import brief
@@ -34,17 +35,7 @@ class ToolWOZDataset(Dataset):
             raise ConfigError(
                 f"dataset.split={self.split} is unknown; use one of {', '.join(SPLITS)}"
             )
-        if self.limit is not None and self.limit < 1:
-            raise ConfigError(
-                f"dataset.limit={self.limit} chooses no task; use at least 1, or null for all"
-            )
-        if self.num_shards < 1:
-            raise ConfigError(f"dataset.num_shards={self.num_shards} must be at least 1; use 1")
-        if not 0 <= self.shard < self.num_shards:
-            raise ConfigError(
-                f"dataset.shard={self.shard} must be from 0 to {self.num_shards - 1} "
-                f"(dataset.num_shards={self.num_shards}); lower it"
-            )
+        check_choice(limit=self.limit, shard=self.shard, num_shards=self.num_shards)
 
     @property
     def version(self) -> str:
@@ -65,22 +56,16 @@ class ToolWOZDataset(Dataset):
             ConfigError: an id is not in the split, or no task is left.
         """
         loaded = _fetched(Path(self.root))
-        chosen = self._choose(loaded)[: self.limit]
-        shard = chosen[self.shard :: self.num_shards]
-        if not shard:
-            raise ConfigError(
-                f"dataset.shard={self.shard} of {self.num_shards} is empty: only {len(chosen)} "
-                "tasks are chosen; lower dataset.num_shards or choose more"
-            )
+        shard = take_shard(
+            self._choose(loaded), limit=self.limit, shard=self.shard, num_shards=self.num_shards
+        )
         return [self._task(loaded, dialogue_id) for dialogue_id in shard]
 
     def _choose(self, loaded: World) -> list[str]:
-        chosen = list(loaded.splits[self.split])
-        if self.ids is not None:
-            wanted = {_full(dialogue_id) for dialogue_id in self.ids}
-            for dialogue_id in sorted(wanted - set(chosen)):
-                raise ConfigError(self._unknown(loaded, dialogue_id))
-            chosen = [dialogue_id for dialogue_id in chosen if dialogue_id in wanted]
+        wanted = None if self.ids is None else {_full(dialogue_id) for dialogue_id in self.ids}
+        chosen = take_named(
+            loaded.splits[self.split], wanted, lambda missing: self._unknown(loaded, missing)
+        )
         if self.exclude_unwinnable:
             chosen = [dialogue_id for dialogue_id in chosen if _winnable(loaded, dialogue_id)]
         if not chosen:

@@ -198,7 +198,7 @@ def _provenance(config: Config) -> dict[str, JSON]:
     packages = {d.name: d.version for d in distributions()}
     return {
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
-        "command": shlex.join(["python", "run.py", *sys.argv[1:]]),
+        "command": shlex.join([*_program(), *sys.argv[1:]]),
         "config": config,
         "code": code_digest(),
         "git_commit": _git("rev-parse", "HEAD"),
@@ -207,6 +207,12 @@ def _provenance(config: Config) -> dict[str, JSON]:
         "platform": platform.platform(),
         "packages": dict(sorted(packages.items())),
     }
+
+
+def _program() -> list[str]:
+    """What was typed before the arguments, without the machine's paths."""
+    name = Path(sys.argv[0]).name
+    return ["drl"] if name == "drl" else ["python", "run.py"]
 
 
 def _git(*arguments: str) -> str | None:
