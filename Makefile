@@ -34,9 +34,11 @@ format: .venv/dev ## Format and mend what the linter can
 smoke: .venv/core ## Run the main experiment on three tasks
 	$(BIN)/python run.py +experiment=toolwoz_josh +debug=tiny
 
-bench: .venv/core ## Run all benchmarks; each ends in one line of JSON
+bench: .venv/test ## Run all benchmarks; each ends in one line of JSON
 	$(BIN)/python -m benchmarks.rollout
 	$(BIN)/python -m benchmarks.environment
+	$(BIN)/python -m benchmarks.openai
+	$(BIN)/python -m benchmarks.hf
 
 study: .venv/core ## The README's table: single, best of n and josh on the whole test split
 	$(BIN)/python -m experiments.toolwoz_josh.study
@@ -65,7 +67,7 @@ help: ## Show this help
 	$(PIP) -e '.[dev]' && touch $@
 
 .venv/test: pyproject.toml | .venv/bin/python
-	$(PIP) -e '.[dev,train,models]' && touch $@
+	$(PIP) -e '.[dev,train,models,mcp]' && touch $@
 
 .venv/all: pyproject.toml | .venv/bin/python
 	$(PIP) -e '.[all]' && touch $@
