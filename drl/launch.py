@@ -10,7 +10,6 @@ import logging
 import signal
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from pathlib import Path
 
 import hydra
@@ -18,16 +17,37 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 from rich.console import Console
 
+from drl.agent.base import Agent
 from drl.calls.prices import price_of
+from drl.calls.settings import CallSettings
+from drl.dataset.base import Dataset
+from drl.environment.base import Environment
 from drl.errors import ConfigError, DrlError
+from drl.llm.base import LLM
+from drl.reward.base import Reward
+from drl.rollout.base import Rollout
 from drl.runtime.compose import compose, jobs_of, options, unknown_key
 from drl.runtime.config import build, check_nodes, config_hash, to_plain
 from drl.runtime.run_dir import RunDir, make_folder
 from drl.trainer.base import Parts, Trainer
 from drl.types import JSON
+from drl.user_simulator.base import UserSimulator
 
 _SETTINGS: dict[str, type] = {"name": str, "seed": int, "data_dir": str}
-_GROUPS = {field.name for field in fields(Parts)} - {"config"} | {"trainer"}
+_KINDS: dict[str, type] = {
+    "dataset": Dataset,
+    "environment": Environment,
+    "agent": Agent,
+    "user_simulator": UserSimulator,
+    "reward": Reward,
+    "score": Reward,
+    "rollout": Rollout,
+    "llm": LLM,
+    "user_llm": LLM,
+    "judge_llm": LLM,
+    "calls": CallSettings,
+    "trainer": Trainer,
+}
 _LLMS = ("llm", "user_llm", "judge_llm")
 _CHOICES = {"score": "reward@score", "user_llm": "llm@user_llm", "judge_llm": "llm@judge_llm"}
 """How to choose a part whose group has another name."""
@@ -43,6 +63,8 @@ def main(conf: Path) -> None:
             preflight(conf, overrides, is_sweep=jobs.is_sweep)
     except DrlError as error:
         _fail(error)
+    except KeyboardInterrupt:
+        sys.exit(130)
     start = hydra.main(version_base="1.3", config_path=str(conf), config_name="config")
     start(_job)()
 
@@ -68,15 +90,17 @@ def assemble(plain: Mapping[str, JSON], conf: Path) -> tuple[Trainer, Parts]:
     """Check all nodes of a resolved config, then build them; construction loads nothing."""
     nodes = {key: value for key, value in plain.items() if key not in _SETTINGS}
     for key, node in nodes.items():
-        if key not in _GROUPS:
+        if key not in _KINDS:
             raise ConfigError(unknown_key(conf, key))
         if not (isinstance(node, Mapping) and "_target_" in node):
             raise ConfigError(f"{key} has settings but is not chosen; add {_how(key, conf)}")
     check_nodes(nodes)
     _check_settings(plain)
+    if "calls" not in nodes:
+        raise ConfigError("calls cannot be taken away; leave it as conf/config.yaml has it")
     built = _build(nodes)
     trainer = built.pop("trainer", None)
-    if not isinstance(trainer, Trainer):
+    if not isinstance(trainer, Trainer):  # its kind was checked, so there is none
         raise ConfigError(f"trainer is not chosen; known: {', '.join(options(conf, 'trainer'))}")
     _check_needs(trainer, built, conf)
     built.setdefault("score", built.get("reward"))
@@ -95,6 +119,11 @@ def _build(nodes: Mapping[str, JSON]) -> dict[str, object]:
         assert isinstance(node, Mapping), "assemble refused everything else"
         same = [model for other, model in models if other == node]
         built[key] = same[0] if same else build(key, node)
+        if not isinstance(built[key], _KINDS[key]):
+            raise ConfigError(
+                f"{key}._target_={node['_target_']} is a {type(built[key]).__name__}, which is no "
+                f"{_KINDS[key].__name__}; name one that is"
+            )
         if key in _LLMS:
             models.append((node, built[key]))
     return built
@@ -120,7 +149,7 @@ def _check_models(parts: Parts, conf: Path) -> None:
         if price_of(llm, parts.calls.prices) is None:
             raise ConfigError(
                 f"calls.budget_usd={parts.calls.budget_usd} cannot be kept: the price of "
-                f"{key}.model={llm.model} is not known; add 'calls.prices={{{llm.model}: "
+                f"{key}.model={llm.model} is not known; add '+calls.prices={{{llm.model}: "
                 "{input: DOLLARS, output: DOLLARS}}' (per million tokens), or use "
                 "calls.budget_tokens"
             )
@@ -162,12 +191,21 @@ def run(conf: Path, overrides: Sequence[str]) -> Path:
     register_resolvers()
     config = compose(conf, overrides)
     folder = Path(config.hydra.run.dir)
-    trainer, parts = assemble(to_plain(config), conf)
+    run_config(to_plain(config), conf, folder)
+    return folder
+
+
+def run_config(plain: Mapping[str, JSON], conf: Path, folder: Path) -> Mapping[str, JSON]:
+    """Run one job from its resolved config, in a folder of choice; returns its summary.
+
+    Raises:
+        ConfigError, DataError, RunError, KeyboardInterrupt: as `run` does.
+    """
+    trainer, parts = assemble(plain, conf)
     quieten()
     with RunDir(folder) as run_dir:
         run_dir.claim(parts.config)
-        trainer.run(parts, run_dir)
-    return folder
+        return trainer.run(parts, run_dir)
 
 
 def register_resolvers() -> None:
@@ -187,16 +225,12 @@ def quieten() -> None:
 
 def _job(config: DictConfig) -> None:
     """One job, in the process that Hydra chose for it."""
-    quieten()
     folder = Path(HydraConfig.get().runtime.output_dir)
     conf = Path(
         next(s.path for s in HydraConfig.get().runtime.config_sources if s.provider == "main")
     )
     try:
-        trainer, parts = assemble(to_plain(config), conf)
-        with RunDir(folder) as run_dir:
-            run_dir.claim(parts.config)
-            trainer.run(parts, run_dir)
+        run_config(to_plain(config), conf, folder)
     except DrlError as error:
         _fail(error)
     except KeyboardInterrupt:

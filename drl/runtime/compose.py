@@ -80,6 +80,11 @@ def compose(conf: Path, overrides: Sequence[str]) -> DictConfig:
         raise ConfigError(_missing(conf, error)) from error
     except HydraException as error:
         raise ConfigError(_explain(conf, overrides, error)) from error
+    except (TypeError, ValueError, AttributeError) as error:  # Hydra's own, on odd overrides
+        raise ConfigError(
+            f"{' '.join(overrides)}: cannot be composed ({_one_line(error)}); a group takes one "
+            "name"
+        ) from error
 
 
 def _missing(conf: Path, error: MissingConfigException) -> str:
@@ -104,6 +109,8 @@ def _explain(conf: Path, overrides: Sequence[str], error: HydraException) -> str
     parent, _, name = key.rpartition(".")
     others = [o for o in overrides if o.lstrip("+~").partition("=")[0] != key]
     siblings = OmegaConf.select(compose(conf, others), parent) if parent else None
+    if isinstance(siblings, DictConfig) and name in siblings:
+        return f"{key} has no such entries yet; add them with +{key}={{...}}"
     if isinstance(siblings, DictConfig):
         known = ", ".join(str(k) for k in siblings if not str(k).startswith("_"))
         return f"{parent} has no setting {name}; known: {known}"
@@ -112,6 +119,12 @@ def _explain(conf: Path, overrides: Sequence[str], error: HydraException) -> str
 
 def unknown_key(conf: Path, key: str) -> str:
     """The complaint about a name at the root of the config."""
+    root = key.partition(".")[0]
+    if root in groups(conf):
+        return (
+            f"{key} cannot be set because {root} is not chosen; add {root}=NAME "
+            f"(known: {', '.join(options(conf, root))})"
+        )
     known = [str(k) for k in OmegaConf.load(conf / "config.yaml") if k not in ("defaults", "hydra")]
     names = ", ".join(known)
     return f"{key} is not known; settings: {names}; groups: {', '.join(groups(conf))}"

@@ -70,7 +70,7 @@ class RunDir:
         """Write down what this run is, or check that it is the run that began here."""
         if (self.path / "provenance.json").exists():
             before = self.provenance()
-            changed = _differences(essence(before["config"]), essence(config))
+            changed = differences(essence(before["config"]), essence(config))
             if changed:
                 raise RunError(
                     f"{self.path}: holds a run with another config ({', '.join(changed[:5])} "
@@ -186,12 +186,12 @@ def code_digest() -> str:
     return digest.hexdigest()
 
 
-def _differences(before: JSON, now: JSON, prefix: str = "") -> list[str]:
+def differences(before: JSON, now: JSON, prefix: str = "") -> list[str]:
     """Dotted keys at which two configs differ."""
     if not (isinstance(before, Mapping) and isinstance(now, Mapping)):
         return [] if before == now else [prefix.rstrip(".") or "config"]
     keys = sorted(before.keys() | now.keys())
-    return [d for k in keys for d in _differences(before.get(k), now.get(k), f"{prefix}{k}.")]
+    return [d for k in keys for d in differences(before.get(k), now.get(k), f"{prefix}{k}.")]
 
 
 def _provenance(config: Config) -> dict[str, JSON]:

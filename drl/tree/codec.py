@@ -32,8 +32,15 @@ def from_line(line: bytes) -> DialogueTree:
         DataError: the line is not such a tree.
     """
     try:
-        return _TREE.validate_json(line)
+        tree = _TREE.validate_json(line)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         raise DataError(f"not a stored tree: {where or 'line'}: {first['msg']}") from error
+    for place, node in enumerate(tree.nodes):
+        if node.id != place or not (node.parent is None or 0 <= node.parent < place):
+            raise DataError(
+                f"not a stored tree: nodes.{place}: id {node.id} and parent {node.parent} must be "
+                "its place in the list and an earlier one"
+            )
+    return tree

@@ -32,6 +32,15 @@ def run(*overrides: str, timeout: int = 300) -> subprocess.CompletedProcess:
     [
         (["+experiment=nothing"], "experiment=nothing is not known; known: toolwoz_josh"),
         (["rollout=fancy"], "rollout=fancy is not known; known: best_of_n, best_of_n/budget, josh"),
+        (["agent=[1,2]"], ": cannot be composed (argument of type"),
+        (["+experiment=null"], "a group takes one name"),
+        (["llm.model=x"], "llm.model cannot be set because llm is not chosen; add llm=NAME"),
+        (["~calls"], "calls cannot be taken away"),
+        (
+            ["reward=goal_api", "reward._target_=drl.user_simulator.script.ScriptUserSimulator"]
+            + ["~reward.judge_against"],
+            "is a ScriptUserSimulator, which is no Reward",
+        ),
         (["color=red"], "color is not known; settings: name, seed, data_dir, calls; groups:"),
         (["+color=red"], "color is not known; settings: name, seed, data_dir, calls; groups:"),
         (

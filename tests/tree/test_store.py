@@ -1,3 +1,4 @@
+import json
 import os
 import resource
 import signal
@@ -101,6 +102,17 @@ def test_what_broke_runs_again_and_the_last_attempt_counts(tmp_path):
 def test_a_broken_line_in_between_is_named(tmp_path):
     (tmp_path / FILE_NAME).write_bytes(to_line(a_tree("a")) + b'\n{"task_id": 3}\n')
     with pytest.raises(DataError, match=r"rollouts\.jsonl:2: not a stored tree"):
+        list(read_trees(tmp_path / FILE_NAME))
+
+
+@pytest.mark.parametrize("parent", [0, 1, 7, -1])
+def test_a_node_whose_parent_does_not_come_before_it_is_refused(tmp_path, parent):
+    # root 0 and its child 1; the child claims itself, a later node, or (as root) itself as parent
+    line = to_line(a_tree("a")).decode()
+    tree = json.loads(line)
+    tree["nodes"][0 if parent in (0, -1) else 1]["parent"] = parent
+    (tmp_path / FILE_NAME).write_text(json.dumps(tree) + "\n")
+    with pytest.raises(DataError, match=r"rollouts\.jsonl:1: not a stored tree: nodes\."):
         list(read_trees(tmp_path / FILE_NAME))
 
 
