@@ -100,6 +100,11 @@ class EmptyWorld(Environment):
         """There is nothing to repair."""
         return "faithful"
 
+    @property
+    def version(self) -> str:
+        """Nothing in it is users' own."""
+        return ""
+
     def open(self, task: Task) -> Session:
         """A session without tools."""
         return NoTools()

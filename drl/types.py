@@ -93,10 +93,15 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool gave back; `error` is set when the call could not be carried out at all."""
+    """What a tool gave back; `error` is set when the call could not be carried out at all.
+
+    `fulfilled` names the checks of the task that hold after the call. It is for the environment
+    that judges goals, and shown to no participant.
+    """
 
     value: JSON
     error: str | None = None
+    fulfilled: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,6 +110,10 @@ class CountingWorld(Environment):
     def mode(self) -> Mode:
         return "faithful"
 
+    @property
+    def version(self) -> str:
+        return ""
+
     def open(self, task: Task) -> Session:
         return CountingSession()
 

@@ -43,12 +43,21 @@ class Environment(ABC):
     def mode(self) -> Mode:
         """Whether published behaviour is kept, bugs included, or the bugs are repaired."""
 
+    @property
+    @abstractmethod
+    def version(self) -> str:
+        """The version of what users brought into it, such as a file of tools; else empty.
+
+        Results of two versions never mix in one run.
+        """
+
     @abstractmethod
     def open(self, task: Task) -> Session:
-        """A fresh session for a task.
+        """A fresh session for a task; every task of a run is opened once before it starts.
 
         Raises:
             ConfigError: the task comes from a dataset that this environment does not know.
+            DataError: the task is not possible in this environment.
         """
 
     @abstractmethod

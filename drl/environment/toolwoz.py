@@ -74,6 +74,11 @@ class ToolWOZEnvironment(Environment):
         """Whether josh-train's behaviour is kept, bugs included, or repaired."""
         return self._mode
 
+    @property
+    def version(self) -> str:
+        """Nothing in it is users' own."""
+        return ""
+
     def open(self, task: Task) -> ToolWOZSession:
         """A session without bookings.
 

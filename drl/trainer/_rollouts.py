@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
 
 from drl.calls.switchboard import Switchboard
-from drl.errors import ConfigError, DataError, DrlError, RunError
+from drl.errors import ConfigError, DataError, RunError
 from drl.evaluation.summary import tally
-from drl.llm.base import OutageError
-from drl.play.cast import Cast
 from drl.report.html import write_report
 from drl.report.task_card import TaskCard
 from drl.runtime.progress import ProgressBar, progress_bar
 from drl.runtime.run_dir import RunDir
 from drl.trainer._cast import open_switchboard, playing
+from drl.trainer._tasks import claim_tasks, data_version
+from drl.trainer._workers import attempt, failure_of, work_through
 from drl.trainer.base import Parts, chosen
 from drl.tree.dialogue_tree import DialogueTree
 from drl.tree.store import FILE_NAME, RolloutStore, read_trees
 from drl.types import JSON, Failure, Role, StopReason, Task, Turn
 
 NEEDS = ("dataset", "environment", "agent", "user_simulator", "reward", "rollout")
-
-MAX_OUTAGES = 5
-"""Rollouts in a row that a run loses to outages before it stops."""
-
-_OUTAGE = "llm"
-_LOG = logging.getLogger(__name__)
 
 
 def check_trials(trials: int) -> None:
@@ -42,8 +35,7 @@ def roll_out(parts: Parts, run_dir: RunDir, trials: int) -> dict[str, JSON]:
 
     Rollouts finish in any order; nothing in a tree depends on that order.
     """
-    tasks = chosen(parts.dataset).load()
-    run_dir.claim_data(chosen(parts.dataset).version)
+    tasks = claim_tasks(parts, run_dir)
     started = time.perf_counter()
     stopped: RunError | None = None
     with RolloutStore(run_dir.path) as store, open_switchboard(parts, run_dir.path) as board:
@@ -89,63 +81,25 @@ async def _run_all(
         RunError: so many rollouts in a row were lost to outages that going on is vain.
     """
     concurrency = chosen(parts.rollout).concurrency
-    queue = iter(missing)
-    lost_in_a_row = 0
+    async with playing(parts, board, concurrency) as cast:
 
-    async def work(rest: Iterator[tuple[Task, int]], cast: Cast) -> None:
-        nonlocal lost_in_a_row
-        for task, trial in rest:
-            tree = await _rollout(parts, task, trial, cast)
+        async def do(job: tuple[Task, int]) -> Failure | None:
+            task, trial = job
+            result = await attempt(chosen(parts.rollout).run(task, trial, cast), "rollout")
+            failure = result if isinstance(result, Failure) else None
+            tree = _broken(task, trial, result) if isinstance(result, Failure) else result
             try:
                 store.append(tree)
             except DataError as error:
-                store.append(_broken(task, trial, "rollout", error))
-            outage = _outage(tree)
-            lost_in_a_row = lost_in_a_row + 1 if outage else 0
-            if lost_in_a_row == MAX_OUTAGES:
-                raise RunError(
-                    f"{MAX_OUTAGES} rollouts in a row were lost to outages, the last so: {outage}; "
-                    "what is finished is kept: start the same command again when the model answers"
-                )
+                store.append(_broken(task, trial, failure_of("rollout", error)))
             bar.advance(note=task.id)
+            return failure
 
-    async with playing(parts, board, concurrency) as cast:
-        try:
-            async with asyncio.TaskGroup() as group:
-                for _ in range(min(concurrency, len(missing))):
-                    group.create_task(work(queue, cast))
-        except ExceptionGroup as failed:
-            raise failed.exceptions[0] from None
+        await work_through(missing, do, min(concurrency, len(missing)))
 
 
-async def _rollout(parts: Parts, task: Task, trial: int, cast: Cast) -> DialogueTree:
-    """One tree; what breaks outside a participant's move breaks this tree only."""
-    try:
-        return await chosen(parts.rollout).run(task, trial, cast)
-    except OutageError as error:
-        return _broken(task, trial, _OUTAGE, error)
-    except DrlError:
-        raise
-    except asyncio.CancelledError as error:
-        worker = asyncio.current_task()
-        if worker is None or worker.cancelling():
-            raise
-        # nobody cancelled this run: a library let it leak
-        return _broken(task, trial, "rollout", error)
-    except Exception as error:
-        return _broken(task, trial, "rollout", error)
-
-
-def _outage(tree: DialogueTree) -> str | None:
-    """What was out when this attempt was lost, if that is how it ended."""
-    first = tree.nodes[0].turn.failure if tree.nodes else None
-    return first.cause if first is not None and first.stage == _OUTAGE else None
-
-
-def _broken(task: Task, trial: int, stage: str, error: BaseException) -> DialogueTree:
+def _broken(task: Task, trial: int, failure: Failure) -> DialogueTree:
     """A tree that holds nothing but why there is none."""
-    failure = Failure(stage, f"{type(error).__name__}: {error}")
-    _LOG.warning("a rollout broke: %s", failure.cause, exc_info=error)
     tree = DialogueTree(task.id, trial, len(task.goals))
     tree.add(None, Turn(Role.AGENT, "", failure=failure), ()).stop = StopReason.ERROR
     return tree
@@ -168,7 +122,7 @@ def _summarise(parts: Parts, run_dir: RunDir, tasks: Sequence[Task]) -> dict[str
         "search": is_search,
         "label": label,
         "modes": {"environment": chosen(parts.environment).mode, **_settings(parts)},
-        "data_version": chosen(parts.dataset).version,
+        "data_version": data_version(parts),
         "seed": parts.seed,
         "command": run_dir.provenance()["command"],
     }

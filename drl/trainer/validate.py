@@ -15,6 +15,7 @@ from drl.evaluation.console import print_summary
 from drl.evaluation.intervals import mean_over_tasks, to_json
 from drl.runtime.progress import progress_bar
 from drl.runtime.run_dir import RunDir
+from drl.trainer._tasks import claim_tasks, data_version
 from drl.trainer.base import Parts, Trainer, chosen
 from drl.types import JSON
 
@@ -27,8 +28,7 @@ class ValidateTrainer(Trainer):
 
     def run(self, parts: Parts, run_dir: RunDir) -> Mapping[str, JSON]:
         """Replay all tasks; `unwinnable.json` lists what is missed, task by task."""
-        tasks = chosen(parts.dataset).load()
-        run_dir.claim_data(chosen(parts.dataset).version)
+        tasks = claim_tasks(parts, run_dir)
         environment = chosen(parts.environment)
         started = time.perf_counter()
 
@@ -63,7 +63,7 @@ def _summarise(parts: Parts, ceiling: Ceiling) -> dict[str, JSON]:
         "missed": {f"{kind}: {cause}": n for (kind, cause), n in ceiling.missed().items()},
         "label": "Ceiling: the goals' own calls, replayed without a model.",
         "modes": {"environment": chosen(parts.environment).mode},
-        "data_version": chosen(parts.dataset).version,
+        "data_version": data_version(parts),
     }
 
 

@@ -1,0 +1,28 @@
+"""The tasks of a run, once the data and the environment are known to be those it began with."""
+
+from collections.abc import Sequence
+
+from drl.runtime.run_dir import RunDir
+from drl.trainer.base import Parts, chosen
+from drl.types import Task
+
+
+def claim_tasks(parts: Parts, run_dir: RunDir) -> Sequence[Task]:
+    """The chosen tasks; every one of them can be opened, so none fails when others are paid for.
+
+    Raises:
+        DataError: the data cannot be read, or a task is not possible in its environment.
+        ConfigError: no task is left, or the environment knows none of this data set.
+        RunError: the data or the tools are not those that the run began with.
+    """
+    tasks = chosen(parts.dataset).load()
+    run_dir.claim_data(data_version(parts))
+    for task in tasks:
+        chosen(parts.environment).open(task)
+    return tasks
+
+
+def data_version(parts: Parts) -> str:
+    """The version of the tasks, and of the tools where users brought them."""
+    versions = (chosen(parts.dataset).version, chosen(parts.environment).version)
+    return ", ".join(version for version in versions if version)
