@@ -201,8 +201,8 @@ def run_config(plain: Mapping[str, JSON], conf: Path, folder: Path) -> Mapping[s
     Raises:
         ConfigError, DataError, RunError, KeyboardInterrupt: as `run` does.
     """
-    trainer, parts = assemble(plain, conf)
     quieten()
+    trainer, parts = assemble(plain, conf)
     with RunDir(folder) as run_dir:
         run_dir.claim(parts.config)
         return trainer.run(parts, run_dir)

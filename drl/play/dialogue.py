@@ -14,19 +14,22 @@ async def play_dialogue(
     max_calls: int | None = None,
     stop_at_open: int | None = None,
 ) -> StopReason:
-    """Extend `branch` in turns, the customer first, until something ends it; returns why.
+    """Extend `branch` in turns until something ends it; returns why.
 
-    `max_steps` counts agent turns. `max_calls` bounds the agent's decisions: the turn that would
-    pass it is still played, so a dialogue is never cut inside a turn. With `stop_at_open` it
-    ends once no more than so many goals are open.
+    The customer speaks first, unless the agent is in the middle of its turn. `max_steps` counts
+    agent turns, one that is in progress included. `max_calls` bounds the agent's decisions: the
+    turn that would pass it is still played, so a dialogue is never cut inside a turn. With
+    `stop_at_open` it ends once no more than so many goals are open.
     """
     first = len(tree.nodes)
+    roles = (Role.AGENT,) if branch.steps else (Role.USER, Role.AGENT)
     for _ in range(max_steps):
-        for role in (Role.USER, Role.AGENT):
+        for role in roles:
             turn = await (play.user_turn if role is Role.USER else play.agent_turn)(branch)
             stop = await play.record(tree, branch, turn)
             if stop is not None:
                 return stop
+        roles = (Role.USER, Role.AGENT)
         if stop_at_open is not None and len(branch.open_goals) <= stop_at_open:
             return _stop(tree, branch, StopReason.GOALS_REACHED)
         if max_calls is not None and _calls_since(tree, first) >= max_calls:

@@ -19,6 +19,9 @@ class Rollout(ABC):
     is_search: bool
     """Whether the result was chosen by looking at rewards. Search is never reported as policy."""
 
+    max_steps: int
+    """Agent turns in a dialogue at most."""
+
     concurrency: int
     """Moves of participants in flight at once, over all running tasks."""
 

@@ -64,6 +64,16 @@ class DialogueTree:
         walk.reverse()
         return walk
 
+    def trunk(self, node_id: int) -> DialogueTree:
+        """A tree of only the turns down to `node_id`, open at its end; nothing else is kept."""
+        alone = DialogueTree(self.task_id, self.trial, self.num_goals)
+        below: int | None = None
+        for node in self.path(node_id):
+            twin = alone.add(below, node.turn, node.open_goals)
+            twin.events = node.events
+            below = twin.id
+        return alone
+
     def dialogue(self, node_id: int) -> list[Turn]:
         """The turns from the root down to `node_id`; parts of one turn are joined."""
         turns: list[Turn] = []
