@@ -1,7 +1,8 @@
 """How a dialogue was led: measures that no reward looks at, reported beside the reward.
 
 They are what a policy could neglect or game while its reward rises: answers it owes the customer,
-calls it makes for nothing, values it makes up, bookings nobody asked for.
+calls it makes for nothing, values it makes up, bookings nobody asked for. Most of them read the
+words and the names of tools of ToolWOZ; tasks of users' own have none of those.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from drl.domains.own.world import OwnWorld
 from drl.types import JSON, Role, Task, ToolCall, ToolResult, Turn, Wish
 
 _BOOKING_WORDS = re.compile(
@@ -35,7 +37,7 @@ class Conduct:
     calls_per_goal: float | None
     invented_values: float | None
     """Share of values in calls that neither the customer nor a tool had named before."""
-    bookings_without_consent: int
+    bookings_without_consent: int | None
     """Booking calls before the customer wanted a booking or knew the entity."""
     num_turns: int
     """Agent turns."""
@@ -44,11 +46,12 @@ class Conduct:
 def conduct(task: Task, dialogue: Sequence[Turn]) -> Conduct:
     """All measures of one dialogue."""
     num_calls = sum(1 for _ in _calls(dialogue))
+    is_own = isinstance(task.world, OwnWorld)
     return Conduct(
-        requests_told=_requests_told(task.brief.wishes, dialogue),
+        requests_told=None if is_own else _requests_told(task.brief.wishes, dialogue),
         calls_per_goal=num_calls / len(task.goals) if task.goals else None,
-        invented_values=_invented_values(dialogue),
-        bookings_without_consent=_bookings_without_consent(dialogue),
+        invented_values=None if is_own else _invented_values(dialogue),
+        bookings_without_consent=None if is_own else _bookings_without_consent(dialogue),
         num_turns=sum(turn.role is Role.AGENT for turn in dialogue),
     )
 

@@ -12,7 +12,7 @@ from typing import Any, get_args, get_type_hints
 from hydra.errors import InstantiationException
 from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import OmegaConfBaseException
+from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 from pydantic import TypeAdapter, ValidationError
 
 from drl.errors import ConfigError, DrlError
@@ -30,6 +30,11 @@ def to_plain(config: DictConfig) -> dict[str, JSON]:
         names = [str(name) for name in config if name != "hydra"]
         part = OmegaConf.masked_copy(config, names)
         plain = OmegaConf.to_container(part, resolve=True, throw_on_missing=True)
+    except MissingMandatoryValue as error:
+        key = error.full_key
+        raise ConfigError(
+            f"{key} is not set, and nothing stands for it; add {key}=VALUE"
+        ) from error
     except OmegaConfBaseException as error:
         raise ConfigError(f"{error.full_key}: {' '.join(str(error.msg).split())}") from error
     assert isinstance(plain, dict)

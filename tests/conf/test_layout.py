@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import required
 from hydra.utils import get_class
 
 from drl.launch import assemble
@@ -24,8 +25,7 @@ EXPERIMENTS = options(CONF, "experiment")
 
 
 def compose_group(group: str, choice: str) -> dict:
-    override = f"{group}={choice}"
-    return to_plain(compose(CONF, [override]))[group]
+    return to_plain(compose(CONF, required.choice(group, choice)))[group]
 
 
 @pytest.mark.parametrize(("group", "choice"), CHOICES)

@@ -3,6 +3,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import required
 
 from drl.dataset.base import Dataset
 from drl.runtime.compose import compose, options
@@ -13,7 +14,8 @@ CONF = Path(__file__).parents[2] / "conf"
 
 @pytest.fixture(params=options(CONF, "dataset"), scope="module")
 def dataset(request) -> Dataset:
-    overrides = [f"dataset={request.param}", f"data_dir={os.environ.get('DRL_DATA', 'data')}"]
+    overrides = [f"data_dir={os.environ.get('DRL_DATA', 'data')}"]
+    overrides += required.choice("dataset", request.param)
     built = build("dataset", to_plain(compose(CONF, overrides))["dataset"])
     assert isinstance(built, Dataset)
     return built

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+import required
 from hydra import compose, initialize_config_dir
 from hydra.utils import instantiate
 
+from drl.domains.own.world import OwnWorld
 from drl.environment.base import Environment, Session
 from drl.errors import ConfigError
 from drl.types import Brief, Task, ToolCall, ToolResult
@@ -21,6 +23,8 @@ OPTIONS = sorted(
     for path in (CONF / "environment").rglob("*.yaml")
 )
 NUM_TASKS = 12
+DATASETS = {"functions": "jsonl_tasks", "mcp": "jsonl_tasks"}
+"""The data set of an environment that has another name."""
 
 
 @pytest.fixture(params=OPTIONS)
@@ -30,16 +34,23 @@ def option(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def environment(option: str) -> Environment:
-    return _instantiate("environment", option)
+    return _instantiate("environment", option, *required.settings("environment", option))
 
 
 @pytest.fixture
 def tasks(option: str) -> Sequence[Task]:
-    """Some tasks of the data set that has the environment's name."""
+    """Some tasks of the data set that belongs to the environment."""
     name = option.split("/")[0]
-    return _instantiate(
-        "dataset", name, f"++data_dir={DATA}", f"++dataset.limit={NUM_TASKS}"
-    ).load()
+    dataset = DATASETS.get(name, name)
+    overrides = [f"++data_dir={DATA}", f"++dataset.limit={NUM_TASKS}"]
+    tasks = _instantiate("dataset", dataset, *overrides, *required.settings("dataset", dataset))
+    return [task for task in tasks.load() if name != "mcp" or not asks_for_state(task)]
+
+
+def asks_for_state(task: Task) -> bool:
+    """Whether a check looks into the state, which a server keeps to itself."""
+    assert isinstance(task.world, OwnWorld)
+    return any("state" in check.sees for check in task.world.checks.values())
 
 
 def _instantiate(group: str, choice: str, *overrides: str):

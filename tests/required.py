@@ -1,0 +1,25 @@
+"""Settings without which an option means nothing, with values that tests can use."""
+
+import shlex
+import sys
+
+BIKES = "examples/own_environment"
+
+_REQUIRED = {
+    ("dataset", "jsonl_tasks"): [f"dataset.path={BIKES}/tasks.jsonl"],
+    ("environment", "functions"): [f"environment.tools={BIKES}/tools.py"],
+    ("environment", "mcp"): [
+        f"environment.server='{shlex.quote(sys.executable)} {BIKES}/server.py'",
+        "environment.setup_tool=begin",
+    ],
+}
+
+
+def settings(group: str, option: str) -> list[str]:
+    """The overrides that give an option what it needs."""
+    return _REQUIRED.get((group, option), [])
+
+
+def choice(group: str, option: str) -> list[str]:
+    """The overrides that choose an option and give it what it needs."""
+    return [f"{group}={option}", *settings(group, option)]
