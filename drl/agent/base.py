@@ -49,6 +49,9 @@ class Agent(ABC):
     max_tool_calls: int
     """Tool calls per turn before a reply is forced."""
 
+    counts_steps: bool = False
+    """`max_tool_calls` bounds steps, however many calls each holds, as josh-train's agents do."""
+
     @property
     @abstractmethod
     def explores(self) -> bool:

@@ -205,7 +205,8 @@ _AGENT_SPEECH = re.compile(
             rf"{_HAVE} (?:found|located|made|placed)\b[^.!?\n]{{0,80}}\bfor you\b",
             r"\blet me (?:check|look|search|find|see|pull)\b[^.!?\n]{0,60}\bfor you\b",
             r"\byour (?:booking|reservation|table|room|ticket|order)s?"
-            r" (?:is|are|has been|have been) (?:now |all )?(?:confirmed|booked|reserved|made|complete|set)\b",
+            r" (?:is|are|has been|have been) (?:now |all )?"
+            r"(?:confirmed|booked|reserved|made|complete|set)\b",
             r"\byour (?:reference|confirmation|booking) (?:number|code) is\b",
             r"\bthank(?:s| you) for (?:calling|contacting|choosing|reaching out)\b",
             r"\bwhat(?:['’]s| is) your (?:preferred|preference|budget|price range)\b",

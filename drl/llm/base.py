@@ -65,6 +65,24 @@ class Sampling:
     top_k: int | None = None
     stop: tuple[str, ...] = ()
 
+    def check(self, group: str) -> None:
+        """Refuse what no model can follow; `group` is where the settings stand.
+
+        Raises:
+            ConfigError: a setting lies outside of its range.
+        """
+        if not 0.0 <= self.temperature <= 2.0:
+            raise ConfigError(
+                f"{group}.temperature={self.temperature} must lie in [0, 2]; 0 repeats itself"
+            )
+        if self.top_p is not None and not 0.0 < self.top_p <= 1.0:
+            raise ConfigError(
+                f"{group}.top_p={self.top_p} must lie above 0 and up to 1; null leaves it out"
+            )
+        for name, value in (("max_tokens", self.max_tokens), ("top_k", self.top_k)):
+            if value is not None and value < 1:
+                raise ConfigError(f"{group}.{name}={value} must be at least 1; raise it")
+
 
 @dataclass(frozen=True, slots=True)
 class Request:

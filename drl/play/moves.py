@@ -9,9 +9,11 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from pydantic_core import from_json, to_json
+
 from drl.agent.base import Situation
 from drl.environment.base import Session
-from drl.errors import DrlError
+from drl.errors import DataError, DrlError
 from drl.llm.base import ContextOverflowError
 from drl.play.cast import Cast
 from drl.runtime.seeds import derive
@@ -73,6 +75,33 @@ class Play:
             open_goals=tuple(range(len(self.task.goals))),
         )
 
+    async def at(self, tree: DialogueTree, node_id: int) -> Branch:
+        """The branch at a stored node, made again by carrying out the calls on the way to it.
+
+        Its `key` depends on the node, not on how the search came there, so what it does next is
+        not what was done.
+
+        Raises:
+            DataError: a call gives another result than is stored, or the dialogue broke on the way.
+        """
+        branch = self.start()
+        branch.key = derive(branch.key, "at", node_id)
+        for node in tree.path(node_id):
+            turn = node.turn
+            if turn.failure is not None:
+                raise DataError(f"{_where(tree, node.id)}: the dialogue broke there")
+            branch.node = node.id
+            branch.open_goals = node.open_goals
+            if turn.role is Role.USER:
+                branch.take(turn)
+                continue
+            await _carry_out_again(branch.session, turn, _where(tree, node.id))
+            branch.steps += turn.steps
+            if turn.text is not None:
+                branch.take(replace(turn, steps=branch.steps))
+                branch.steps = ()
+        return branch
+
     async def user_turn(self, branch: Branch) -> Turn:
         """What the customer says next. Siblings meet the same customer: one seed per turn index."""
         cast = self.cast
@@ -103,7 +132,8 @@ class Play:
         Text that could not be read counts like a call. Calls past the limit are not carried out.
         """
         cast = self.cast
-        num_calls = sum(max(1, len(step.calls)) for step in branch.steps)
+        by_step = cast.agent.counts_steps
+        num_calls = sum(1 if by_step else max(1, len(step.calls)) for step in branch.steps)
         calls_left = max(0, cast.agent.max_tool_calls - num_calls)
         must_reply = not calls_left
         situation = Situation(
@@ -124,7 +154,7 @@ class Play:
                 step = replace(step, calls=(), results=(), reply=OUT_OF_CALLS)
             if step.calls:
                 stage = "environment"
-                calls = step.calls[:calls_left]
+                calls = step.calls if by_step else step.calls[:calls_left]
                 results = [await branch.session.call(call) for call in calls]
                 step = replace(step, calls=calls, results=tuple(results))
         except ContextOverflowError as error:
@@ -185,6 +215,26 @@ async def together(moves: Iterable[Awaitable[_Result]]) -> list[_Result]:
             task.cancel()
         await gather(*tasks, return_exceptions=True)
         raise
+
+
+async def _carry_out_again(session: Session, turn: Turn, where: str) -> None:
+    """Bring a session to where it was after a stored turn.
+
+    Raises:
+        DataError: a call gives another result than is stored.
+    """
+    for _, _, call, stored in turn.executed():
+        result = await session.call(call)
+        # as JSON, since what is stored went through it
+        if from_json(to_json(result)) != from_json(to_json(stored)):
+            raise DataError(
+                f"{where}: {call.name} gives another result than is stored, so what happened "
+                "there cannot be made again: its data or code has changed, or it draws at random"
+            )
+
+
+def _where(tree: DialogueTree, node: int) -> str:
+    return f"task {tree.task_id}, trial {tree.trial}, node {node}"
 
 
 def _room(cast: Cast, uses_llm: bool) -> AbstractAsyncContextManager[None]:

@@ -1,0 +1,68 @@
+"""Tools as a prompt lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import cast
+
+from drl.agent._json import to_text
+from drl.types import JSON, Toolbox
+
+_FEW = 30
+"""Known values of a parameter are listed up to this many; names of places run into hundreds."""
+
+
+def described(toolbox: Toolbox) -> str:
+    """Each tool with its parameters, their meaning and the values that they may take."""
+    lines: list[str] = []
+    for spec in toolbox.specs:
+        lines.append(f"{spec.name}: {_line(spec.description)}")
+        known = toolbox.values.get(spec.name, {})
+        required = spec.parameters.get("required")
+        needed = required if isinstance(required, list | tuple) else ()
+        for name, schema in _properties(spec.parameters):
+            must = " (required)" if name in needed else ""
+            lines.append(f"  {name}{must}: {_meaning(schema, known.get(name, ()))}")
+    return "\n".join(lines) or "(none: speak only)"
+
+
+def listed(toolbox: Toolbox) -> str:
+    """Each tool with the names of its parameters, as short as can be."""
+    lines = (
+        f"{spec.name}({', '.join(name for name, _ in _properties(spec.parameters))})"
+        for spec in toolbox.specs
+    )
+    return "\n".join(lines) or "(none)"
+
+
+def as_json(toolbox: Toolbox) -> str:
+    """The tools in the OpenAI function format, indented."""
+    specs = [spec.to_openai() for spec in toolbox.specs]
+    return to_text(specs, indent=2)
+
+
+def _properties(parameters: Mapping[str, JSON]) -> Iterator[tuple[str, Mapping[str, JSON]]]:
+    properties = parameters.get("properties")
+    if isinstance(properties, Mapping):
+        for name, schema in properties.items():
+            yield name, schema if isinstance(schema, Mapping) else {}
+
+
+def _meaning(schema: Mapping[str, JSON], known: tuple[str, ...]) -> str:
+    parts: list[str] = []
+    kind, choices = schema.get("type", "string"), schema.get("enum")
+    if kind in ("object", "array"):
+        parts.append(to_text(schema))
+    else:
+        if kind != "string":
+            parts.append(to_text(kind) if not isinstance(kind, str) else kind)
+        if "description" in schema:
+            parts.append(_line(str(schema["description"])))
+    values = list(cast(list[JSON], choices)) if isinstance(choices, list | tuple) else list(known)
+    if 0 < len(values) <= _FEW or choices:
+        parts.append("one of " + ", ".join(str(value) for value in values))
+    return "; ".join(parts) or "any text"
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
