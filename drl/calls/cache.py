@@ -1,13 +1,15 @@
 """The response cache: one entry per sample, so that no answered call is ever asked again.
 
 An sqlite file that several runs may share. The key covers all that decides an answer: the model's
-identity, messages, tools, sampling and, above temperature 0, the seed.
+identity, messages, tools, sampling and, above temperature 0, the seed. With each sample stands what
+its request took, so that whoever is spared it knows what it would have cost.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from types import TracebackType
@@ -16,11 +18,28 @@ import pydantic_core
 from pydantic import TypeAdapter, ValidationError
 
 from drl.errors import DataError, RunError
-from drl.llm.base import LLM, Completion, Request
+from drl.llm.base import LLM, Completion, Request, Usage
 
 FILE_NAME = "responses.sqlite"
-_FORMAT = "1"
-_COMPLETION = TypeAdapter(Completion)
+_FORMAT = "2"
+"""Part of every key: entries of another format are as good as not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A sample, and what the request took that brought it together with `samples` in all.
+
+    `began` is the Unix time at which the request left; `seconds` later it was answered.
+    """
+
+    completion: Completion
+    samples: int
+    usage: Usage
+    began: float
+    seconds: float
+
+
+_KEPT = TypeAdapter(Kept)
 
 
 def prompt_key(llm: LLM, request: Request) -> bytes:
@@ -81,7 +100,7 @@ class ResponseCache:
     ) -> None:
         self._close()
 
-    def get(self, keys: Sequence[bytes]) -> list[Completion | None]:
+    def get(self, keys: Sequence[bytes]) -> list[Kept | None]:
         """The samples that were answered before, None for the others."""
         if self._db is None:
             return [None] * len(keys)
@@ -95,7 +114,7 @@ class ResponseCache:
         found = {key: self._read(value) for key, value in rows}
         return [found.get(key) for key in keys]
 
-    def put(self, samples: Iterable[tuple[bytes, Completion]]) -> None:
+    def put(self, samples: Iterable[tuple[bytes, Kept]]) -> None:
         """Keep samples; of equal keys the first stays."""
         if self._db is None:
             return
@@ -105,9 +124,9 @@ class ResponseCache:
         except sqlite3.Error as error:
             raise self._broken(error) from error
 
-    def _read(self, value: bytes) -> Completion:
+    def _read(self, value: bytes) -> Kept:
         try:
-            return _COMPLETION.validate_json(value)
+            return _KEPT.validate_json(value)
         except ValidationError as error:
             raise DataError(
                 f"{self.path}: an answer in it cannot be read; remove the file, or set "

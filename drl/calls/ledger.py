@@ -2,19 +2,19 @@
 
 A line tells who asked (purpose, task, trial, node), which model, samples, tokens, seconds, dollars
 (null: price unknown) and retries. Samples that the response cache answered stand in lines of their
-own with `from_cache`, and cost nothing.
+own with `from_cache`: they cost nothing, and tokens and seconds are what was spared.
 """
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import TracebackType
 
 import pydantic_core
+from pydantic import TypeAdapter, ValidationError
 
 from drl.errors import RunError
 from drl.runtime.lines import LineFile, whole_lines
@@ -25,7 +25,11 @@ FILE_NAME = "calls.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One request that was answered, by a model or from the cache."""
+    """One request that was answered, by a model or from the cache.
+
+    `began` is the Unix time at which the request left (the first time, if it is from the cache).
+    `keys` name the samples as the cache does: one that is used again has the same key.
+    """
 
     purpose: str
     task_id: str | None
@@ -40,6 +44,29 @@ class Entry:
     usd: float | None = 0.0
     retries: int = 0
     from_cache: bool = False
+    began: float = 0.0
+    keys: tuple[str, ...] = ()
+
+
+_ENTRY = TypeAdapter(Entry)
+
+
+def read_entries(path: Path) -> Iterator[Entry]:
+    """The entries of a ledger in order; a cut last line is passed over.
+
+    Raises:
+        RunError: a line is damaged.
+    """
+    for number, line in whole_lines(path):
+        try:
+            yield _ENTRY.validate_json(line)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"])) or "line"
+            raise RunError(
+                f"{path}:{number}: not a line of a ledger ({where}: {first['msg']}); move the file "
+                "away, which forgets what was spent so far"
+            ) from error
 
 
 @dataclass(slots=True)
@@ -93,14 +120,8 @@ class Ledger:
     def __enter__(self) -> Ledger:
         self._lines.__enter__()
         self.totals.clear()
-        for number, line in whole_lines(self.path):
-            try:
-                self._count(Entry(**json.loads(line)))
-            except (ValueError, TypeError) as error:
-                raise RunError(
-                    f"{self.path}:{number}: not a line of a ledger ({error}); move the file away, "
-                    "which forgets what was spent so far"
-                ) from error
+        for entry in read_entries(self.path):
+            self._count(entry)
         return self
 
     def __exit__(

@@ -9,8 +9,9 @@ point, which have the same prompt, are one request with `n` samples.
 from __future__ import annotations
 
 import asyncio
+import time
 from asyncio import Future, Semaphore, Task
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,7 +19,7 @@ from types import TracebackType
 
 from drl.calls.budget import Budget
 from drl.calls.cache import FILE_NAME as CACHE_NAME
-from drl.calls.cache import ResponseCache, prompt_key, sample_key
+from drl.calls.cache import Kept, ResponseCache, prompt_key, sample_key
 from drl.calls.ledger import FILE_NAME as LEDGER_NAME
 from drl.calls.ledger import Entry, Ledger
 from drl.calls.prices import Price, price_of
@@ -128,13 +129,13 @@ class Line(LLM):
         """
         prompt = prompt_key(self._llm, request)
         keys = [sample_key(prompt, request, seed) for seed in request.seeds]
-        answers = self._cache.get(keys)
-        hits = sum(answer is not None for answer in answers)
-        if hits:
-            self._ledger.write(_entry(request, self.model, samples=hits, from_cache=True))
+        kept = self._cache.get(keys)
+        self._write_spared(request, {k: e for k, e in zip(keys, kept, strict=True) if e})
         choices: list[Completion | Answer] = [
-            answer or self._coming.get(key) or self._post(request, prompt, key, seed)
-            for answer, key, seed in zip(answers, keys, request.seeds, strict=True)
+            entry.completion
+            if entry
+            else self._coming.get(key) or self._post(request, prompt, key, seed)
+            for entry, key, seed in zip(kept, keys, request.seeds, strict=True)
         ]
         # a shield: whoever is cancelled must not take the answer from others who wait for it
         done = [c if isinstance(c, Completion) else await asyncio.shield(c) for c in choices]
@@ -164,9 +165,13 @@ class Line(LLM):
             async with self._limit, self._budget.room_for(request, self._price):
                 if self._is_draining:
                     raise asyncio.CancelledError
+                began = time.time()
                 completions = await self._llm.complete(request)
-                self._write(request, completions)
-            self._cache.put(zip(parcel.answers, completions.choices, strict=True))
+                self._write(request, completions, began, parcel.answers)
+            answered = zip(parcel.answers.values(), completions.choices, strict=True)
+            pairs = [(answer, completion) for (_, answer), completion in answered]
+            kept = [_kept(completion, completions, began) for _, completion in pairs]
+            self._cache.put(zip(parcel.answers, kept, strict=True))
         except BaseException as error:
             self._fail(parcel, error)
             if not isinstance(error, Exception):
@@ -175,11 +180,12 @@ class Line(LLM):
         finally:
             for key in parcel.answers:
                 del self._coming[key]
-        pairs = zip(parcel.answers.values(), completions.choices, strict=True)
-        for (_, answer), completion in pairs:
+        for answer, completion in pairs:
             answer.set_result(completion)
 
-    def _write(self, request: Request, completions: Completions) -> None:
+    def _write(
+        self, request: Request, completions: Completions, began: float, keys: Iterable[bytes]
+    ) -> None:
         usage = completions.usage
         entry = _entry(
             request,
@@ -191,8 +197,32 @@ class Line(LLM):
             seconds=round(completions.seconds, 4),
             usd=None if self._price is None else self._price.of(usage),
             retries=completions.retries,
+            began=began,
+            keys=_listed(keys),
         )
         self._ledger.write(entry)
+
+    def _write_spared(self, request: Request, found: Mapping[bytes, Kept]) -> None:
+        """A line for each request whose samples need not be asked again."""
+        by_request: dict[float, dict[bytes, Kept]] = {}
+        for key, kept in found.items():
+            by_request.setdefault(kept.began, {})[key] = kept
+        for began, group in by_request.items():
+            first = next(iter(group.values()))
+            share = len(group) / first.samples
+            entry = _entry(
+                request,
+                self.model,
+                samples=len(group),
+                tokens_in=round(first.usage.tokens_in * share),
+                tokens_cached=round(first.usage.tokens_cached * share),
+                tokens_out=round(first.usage.tokens_out * share),
+                seconds=round(first.seconds, 4),
+                from_cache=True,
+                began=began,
+                keys=_listed(group),
+            )
+            self._ledger.write(entry)
 
     def _fail(self, parcel: _Parcel, error: BaseException) -> None:
         for _, answer in parcel.answers.values():
@@ -225,6 +255,8 @@ def _entry(
     usd: float | None = 0.0,
     retries: int = 0,
     from_cache: bool = False,
+    began: float,
+    keys: tuple[str, ...],
 ) -> Entry:
     place = request.place
     return Entry(
@@ -241,4 +273,15 @@ def _entry(
         usd=usd,
         retries=retries,
         from_cache=from_cache,
+        began=began,
+        keys=keys,
     )
+
+
+def _kept(completion: Completion, completions: Completions, began: float) -> Kept:
+    return Kept(completion, len(completions.choices), completions.usage, began, completions.seconds)
+
+
+def _listed(keys: Iterable[bytes]) -> tuple[str, ...]:
+    """Keys as the ledger lists them: short, yet different for all samples of a run."""
+    return tuple(key[:8].hex() for key in keys)
