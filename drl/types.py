@@ -223,6 +223,9 @@ class Brief:
     wishes: tuple[Wish, ...] = ()
     human_turns: tuple[str, ...] = ()
     """What a human customer said in this task, in order."""
+    human_replies: tuple[str, ...] = ()
+    """What a human agent answered to each, where that is known. They may name what was booked, so
+    they are for a simulator that keeps to the human dialogue, and never for the agent."""
 
 
 @dataclass(frozen=True, slots=True)

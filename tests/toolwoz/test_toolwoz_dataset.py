@@ -55,7 +55,7 @@ def test_goals_of_test_are_those_counted(tasks_of: Tasks):
 
 
 def test_version_names_the_published_content(dataset: Build):
-    assert dataset().version == "toolwoz-1"
+    assert dataset().version == "toolwoz-2"
 
 
 def test_ids_may_leave_out_the_file_ending_and_come_in_the_order_of_the_split(dataset: Build):
@@ -133,7 +133,7 @@ def test_data_of_another_content_is_read_and_says_so(
     fetch(tmp_path / "data", published())
     small = dataset(root=str(tmp_path / "data"), split="val")
     assert ids(small) == ["D00001.json", "D00004.json"]
-    assert small.version.startswith("toolwoz-1+")
+    assert small.version.startswith("toolwoz-2+")
 
 
 def test_instructions_are_the_published_messages_without_markup(tasks_of: Tasks):

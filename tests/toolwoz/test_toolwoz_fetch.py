@@ -69,6 +69,7 @@ def test_a_folder_becomes_the_compact_form(tmp_path: Path, published: Published)
     record = loaded.scene("D00003.json").record
     assert record.messages == ("Find inn 3.",)
     assert record.human_turns == ("An inn in the north, please. 3",)
+    assert record.human_replies == ("Booked.",)
 
 
 def test_test_is_the_first_450_of_full_test(tmp_path: Path, published: Published):
@@ -253,6 +254,6 @@ def test_damaged_data_is_refused_with_a_remedy_and_fetched_anew(
 
 def test_another_version_is_refused_with_a_remedy(tmp_path: Path, published: Published):
     manifest = fetch(tmp_path, published()) / "manifest.json"
-    manifest.write_text(manifest.read_text().replace("toolwoz-1", "toolwoz-0"))
-    with pytest.raises(DataError, match=r"version toolwoz-0, this code reads toolwoz-1.*drl data"):
+    manifest.write_text(manifest.read_text().replace("toolwoz-2", "toolwoz-1"))
+    with pytest.raises(DataError, match=r"version toolwoz-1, this code reads toolwoz-2.*drl data"):
         world.load(tmp_path)

@@ -39,7 +39,7 @@ def brief(record: Record, definitions: Mapping[str, Definition]) -> Brief:
         for domain in order
         if domain in record.goals
     )
-    return Brief(instructions, wishes, record.human_turns)
+    return Brief(instructions, wishes, record.human_turns, record.human_replies)
 
 
 def _wish(domain: str, wanted: DomainGoal, definitions: Mapping[str, Definition]) -> Wish:

@@ -17,10 +17,10 @@ from typing import Final, cast
 from drl.errors import DataError
 from drl.types import JSON
 
-FORMAT: Final = "toolwoz-1"
+FORMAT: Final = "toolwoz-2"
 """Raised whenever the compact form or its content changes."""
 
-CONTENT_SHA256: Final = "aa3e4ff4675846d9c05fb2b88de3993f2b8ea16934706a6186b176b6a0b6eead"
+CONTENT_SHA256: Final = "cbd17e7b833c00a97e55321e966b407c6071937dd462c743983c27ae0f4cf659"
 """Of the published content in this form; other content carries its own hash in its version."""
 
 FOLDER: Final = "toolwoz"

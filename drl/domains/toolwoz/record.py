@@ -25,7 +25,8 @@ class Record:
     """One published dialogue.
 
     `booked` holds, for domains with a booking, what the last system turn lists as booked;
-    `beliefs` is that turn's belief state. `human_turns` are the customer's original words.
+    `beliefs` is that turn's belief state. `human_turns` are the customer's original words,
+    `human_replies` what the human agent answered to each.
     """
 
     id: str
@@ -34,6 +35,7 @@ class Record:
     booked: Mapping[str, tuple[Mapping[str, JSON], ...]]
     beliefs: Mapping[str, Mapping[str, str]]
     human_turns: tuple[str, ...]
+    human_replies: tuple[str, ...]
 
 
 def from_published(dialogue: Mapping[str, JSON]) -> dict[str, JSON] | None:
@@ -57,6 +59,9 @@ def from_published(dialogue: Mapping[str, JSON]) -> dict[str, JSON] | None:
         "beliefs": {domain: state[domain]["semi"] for domain in bookable},
         "human_turns": [
             str(_mapping(turn)["text"]).strip() for turn in log if not _mapping(turn)["metadata"]
+        ],
+        "human_replies": [
+            str(_mapping(turn)["text"]).strip() for turn in log if _mapping(turn)["metadata"]
         ],
     }
 
@@ -87,6 +92,7 @@ def from_compact(dialogue_id: str, compact: Mapping[str, JSON]) -> Record:
         },
         beliefs={domain: _texts(held) for domain, held in _domains(compact["beliefs"]).items()},
         human_turns=tuple(map(str, _sequence(compact["human_turns"]))),
+        human_replies=tuple(map(str, _sequence(compact["human_replies"]))),
     )
 
 
