@@ -1,0 +1,91 @@
+"""Keys and addresses from the environment or `.env`, and how keys are kept out of texts.
+
+A config names the variable that holds a key, never the key: so it can be printed, hashed and
+stored. Texts that a server sends pass `scrub` before anyone sees them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from drl.errors import ConfigError
+
+HIDDEN = "***"
+
+_ENV_FILE = ".env"
+_NAME = re.compile(r"[A-Z_][A-Z0-9_]*")
+_LINE = re.compile(r"\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*?)\s*")
+_KEY_LIKE = re.compile(r"\b(?:sk|pk|key)-[\w*.…-]{4,}|\S*\*{3,}\S*")
+"""Keys as OpenAI writes them, and what a server masked with stars but not at both ends."""
+_SHORTEST_SECRET = 4
+
+
+def check_name(setting: str, name: str | None) -> None:
+    """Refuse what cannot name an environment variable; it may be a key, so it is not shown.
+
+    Raises:
+        ConfigError: it is not made of capitals, digits and underscores.
+    """
+    if name is not None and not _NAME.fullmatch(name):
+        raise ConfigError(
+            f"{setting} must be the name of an environment variable (capitals, digits and "
+            "underscores), not a key; what was given is not shown"
+        )
+
+
+def read_key(setting: str, name: str) -> str:
+    """The key in a variable.
+
+    Raises:
+        ConfigError: it is missing, or holds what no key holds.
+    """
+    key = (lookup(name) or "").strip()
+    if not key:
+        raise ConfigError(
+            f"{setting}={name} is set neither in the environment nor in {_ENV_FILE} of the working "
+            f"directory; put the key there, or set {setting}=null for a server that wants none"
+        )
+    if not (key.isascii() and key.isprintable() and " " not in key):
+        raise ConfigError(
+            f"{setting}={name} holds blanks or characters that no key has; copy the key anew"
+        )
+    return key
+
+
+def lookup(name: str) -> str | None:
+    """The value of a variable in the environment, or else in `.env`; None if in neither.
+
+    Raises:
+        ConfigError: `.env` is not a text file that can be read.
+    """
+    value = os.environ.get(name)
+    if value is not None:
+        return value
+    try:
+        text = Path(_ENV_FILE).read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError):
+        raise ConfigError(
+            f"{_ENV_FILE} cannot be read; make it a text file of NAME=value lines, or remove it"
+        ) from None  # what stands in the file may be a key
+    for line in text.splitlines():
+        found = _LINE.fullmatch(line)
+        if found and found.group(1) == name:
+            value = _unquote(found.group(2))
+    return value
+
+
+def scrub(text: str, key: str) -> str:
+    """The text without the key and anything that looks like one."""
+    if len(key) >= _SHORTEST_SECRET:
+        text = text.replace(key, HIDDEN)
+    return _KEY_LIKE.sub(HIDDEN, text)
+
+
+def _unquote(value: str) -> str:
+    if len(value) >= 2 and value[0] == value[-1] and value[0] in "'\"":
+        return value[1:-1]
+    return value.partition(" #")[0].rstrip()
