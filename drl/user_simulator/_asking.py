@@ -27,7 +27,7 @@ async def ask(
     """The customer's turn, asked for again up to `retries` times while it is faulty.
 
     Each further request names the fault and has a seed of its own. After the last one, what can be
-    rescued is said. The outputs that were not used stay in the turn's private steps.
+    rescued is said. Faulty outputs stay in the turn's private steps; their result is the fault.
 
     Raises:
         ValueError: nothing that was written can be said.
@@ -48,7 +48,7 @@ async def ask(
         raise ValueError(
             f"the customer said nothing usable in {retries + 1} tries: {utterance.fault}"
         )
-    return _turn([*steps[:-1], replace(steps[-1], results=(), reply=utterance.rescued)])
+    return _turn([*steps[:-1], replace(steps[-1], reply=utterance.rescued)])
 
 
 def check_retries(retries: int) -> None:

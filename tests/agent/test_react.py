@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drl.agent._react import MARK, parse, render_call, render_reply
+from drl.agent._react import MARK, parse, parse_last, read, render_call, render_reply
 from drl.types import ToolCall
 
 JSON_VALUES = st.recursive(
@@ -104,3 +104,79 @@ def test_saying_nothing_is_refused():
     error = parse(f"PLAN silence {MARK} SPEAK {MARK}").results[0].error
     assert error is not None
     assert "SPEAK has no text" in error
+
+
+CALL = 'APICALL {"name": "a", "parameters": {}}'
+
+
+@pytest.mark.parametrize(
+    "invented",
+    [
+        f' {MARK} APIRETURN [{{"x": 1}}] {MARK} SPEAK I found x. {MARK}',
+        f" {MARK}\n\nAPIRETURN []\nSPEAK Nothing.",
+        f" {MARK} user: APIRETURN [] {MARK} {CALL} {MARK}",
+        f"\nAPIRETURN [] {MARK} SPEAK Nothing. {MARK}",
+        f" {MARK} SPEAK I am sure that it worked. {MARK}",
+    ],
+)
+def test_what_a_model_makes_up_after_its_call_is_not_read(invented):
+    text = f"PLAN look {MARK} {CALL}"
+    reading = read(text + invented)
+    assert (reading.step.calls, reading.step.reply) == ((ToolCall("a", {}),), None)
+    assert (text + invented)[: reading.end].strip().removesuffix(MARK).strip() == text
+
+
+def test_a_reply_upon_a_made_up_return_is_refused():
+    step = parse(f"PLAN look {MARK} APIRETURN [1] {MARK} SPEAK There is one. {MARK}")
+    assert (step.calls, step.reply, step.plan) == ((), None, "look")
+    assert step.results[0].error is not None
+
+
+def test_a_plan_may_speak_of_returns():
+    step = parse(f"PLAN The APIRETURN is empty, so I SPEAK. {MARK} SPEAK Nothing fits. {MARK}")
+    assert step.reply == "Nothing fits."
+
+
+def test_words_between_commands_are_no_commands():
+    step = parse(f"{CALL} {MARK}\n\nPlease wait for the response... {MARK} {CALL} {MARK}")
+    assert len(step.calls) == 2
+
+
+def test_a_colon_may_follow_a_keyword():
+    assert parse(f"PLAN: greet {MARK} SPEAK: hello {MARK}").reply == "hello"
+    assert parse(render_reply("", ": hello")).reply == ": hello"
+
+
+@pytest.mark.parametrize(
+    ("text", "reply", "plan"),
+    [
+        (f"PLAN p {MARK} SPEAK hi {MARK}", "hi", "p"),
+        ("Your train leaves at nine.", "Your train leaves at nine.", ""),
+        (f"PLAN p {MARK} Your train leaves at nine. {MARK}", "Your train leaves at nine.", "p"),
+        ("PLAN p\nSPEAK hi", "hi", "p"),
+        ("Sure! SPEAK hi", "hi", ""),
+        (f"PLAN p {MARK} {CALL} {MARK} SPEAK hi {MARK}", "hi", "p"),
+        (f"PLAN I SPEAK to them {MARK}", None, "I SPEAK to them"),
+        (f"PLAN p {MARK} {CALL} {MARK}", None, "p"),
+        ('{"name": "a", "parameters": {}}', None, ""),
+        (" \n ", None, ""),
+        (f"SPEAK {MARK}", None, ""),
+    ],
+)
+def test_an_output_that_has_to_be_a_reply_is_read_leniently(text, reply, plan):
+    step = parse_last(text)
+    assert (step.reply, step.plan, step.calls, step.text) == (reply, plan, (), text)
+
+
+@given(TEXTS)
+def test_the_last_output_never_calls_and_never_says_nothing(text):
+    step = parse_last(text)
+    assert step.calls == ()
+    assert step.reply is None or step.reply.strip()
+
+
+def test_what_no_file_could_hold_is_refused():
+    deep = "[" * 60 + "]" * 60
+    for value in (deep, "9" * 200):
+        body = f'{{"name": "a", "parameters": {{"x": {value}}}}}'
+        assert parse(f"APICALL {body} {MARK}").results[0].error

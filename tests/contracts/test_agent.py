@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scripted_llm import polite
 
 from drl.agent.base import Agent, Situation
-from drl.llm.base import NoLLM
 from drl.runtime.compose import compose, options
 from drl.runtime.config import build, to_plain
 from drl.types import Goal, Role, Step, Toolbox, ToolCall, ToolResult, ToolSpec, Turn
@@ -75,6 +75,7 @@ TURNS = st.builds(Turn, st.just(Role.USER), TEXTS | st.none()) | st.builds(
     Turn, st.just(Role.AGENT), TEXTS | st.none(), st.lists(STEPS, max_size=2).map(tuple)
 )
 HISTORIES = st.lists(TURNS, max_size=6).map(tuple)
+OTHER_TEMPERATURES = {"rule": 1.0, "react": 0.0, "function_calling": 0.0}
 
 
 def _agents() -> dict[str, Agent]:
@@ -83,9 +84,10 @@ def _agents() -> dict[str, Agent]:
         agent = build("agent", to_plain(compose(CONF, [f"agent={option}"]))["agent"])
         assert isinstance(agent, Agent)
         built[option] = agent
-        if option == "rule":
-            erring = compose(CONF, ["agent=rule", "agent.temperature=1.0"])
-            built["rule at temperature 1"] = build("agent", to_plain(erring)["agent"])
+        if option in OTHER_TEMPERATURES:
+            temperature = OTHER_TEMPERATURES[option]
+            config = compose(CONF, [f"agent={option}", f"agent.temperature={temperature}"])
+            built[f"{option} at {temperature}"] = build("agent", to_plain(config)["agent"])
     return built
 
 
@@ -102,7 +104,7 @@ def situation(*history: Turn, seed: int = 0, **known: object) -> Situation:
 
 
 def act(agent: Agent, situation: Situation) -> Step:
-    return asyncio.run(agent.act(situation, NoLLM("llm")))
+    return asyncio.run(agent.act(situation, polite()))
 
 
 @settings(max_examples=150, deadline=None)

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scripted_llm import polite
 
-from drl.llm.base import NoLLM
 from drl.runtime.compose import compose, options
 from drl.runtime.config import build, to_plain
 from drl.types import Brief, Role, Turn, Wish
@@ -75,7 +75,7 @@ def simulator(request: pytest.FixtureRequest) -> UserSimulator:
 
 
 def speak(simulator: UserSimulator, encounter: Encounter) -> Turn:
-    return asyncio.run(simulator.speak(encounter, NoLLM("user_llm")))
+    return asyncio.run(simulator.speak(encounter, polite()))
 
 
 @settings(max_examples=150, deadline=None)
