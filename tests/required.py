@@ -9,7 +9,7 @@ _REQUIRED = {
     ("dataset", "jsonl_tasks"): [f"dataset.path={BIKES}/tasks.jsonl"],
     ("environment", "functions"): [f"environment.tools={BIKES}/tools.py"],
     ("environment", "mcp"): [
-        f"environment.server='{shlex.quote(sys.executable)} {BIKES}/server.py'",
+        f"environment.server='{shlex.quote(sys.executable)} tests/environment/bike_server.py'",
         "environment.setup_tool=begin",
     ],
 }

@@ -14,6 +14,8 @@ Day = Literal["friday", "saturday", "sunday"]
 
 @dataclass(frozen=True)
 class Bike:
+    """A bicycle and its price."""
+
     kind: Kind
     seats: int
     euros_a_day: int
@@ -21,6 +23,8 @@ class Bike:
 
 @dataclass
 class Rental:
+    """A bike that somebody has on a day."""
+
     number: int
     bike: str
     day: Day
@@ -29,6 +33,8 @@ class Rental:
 
 @dataclass
 class Desk:
+    """The state of a dialogue: who has rented what, and which bikes are broken."""
+
     rentals: dict[int, Rental] = field(default_factory=dict)
     in_repair: set[str] = field(default_factory=set)
 
