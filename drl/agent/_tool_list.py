@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import cast
 
 from drl.agent._json import to_text
 from drl.types import JSON, Toolbox
@@ -58,9 +57,10 @@ def _meaning(schema: Mapping[str, JSON], known: tuple[str, ...]) -> str:
             parts.append(to_text(kind) if not isinstance(kind, str) else kind)
         if "description" in schema:
             parts.append(_line(str(schema["description"])))
-    values = list(cast(list[JSON], choices)) if isinstance(choices, list | tuple) else list(known)
-    if 0 < len(values) <= _FEW or choices:
-        parts.append("one of " + ", ".join(str(value) for value in values))
+    if isinstance(choices, list | tuple):
+        parts.append("one of " + ", ".join(map(str, choices)))
+    elif 0 < len(known) <= _FEW:
+        parts.append("known values are " + ", ".join(known))
     return "; ".join(parts) or "any text"
 
 

@@ -137,7 +137,7 @@ def test_the_prompt_lists_tools_with_parameters_choices_and_known_values_unless_
     prompt = react().request(situation()).messages[0].content
     assert "search_hotel: Finds a hotel\n  area (required): Where; one of north, south\n" in prompt
     assert "\n  name: Name\n" in prompt
-    assert "\n  type: one of hotel, inn\n" in prompt
+    assert "\n  type: known values are hotel, inn\n" in prompt
     assert "\n  stars: integer; How good\n" in prompt
 
 
