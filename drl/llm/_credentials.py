@@ -58,19 +58,21 @@ def lookup(name: str) -> str | None:
     """The value of a variable in the environment, or else in `.env`; None if in neither.
 
     Raises:
-        ConfigError: `.env` is not a text file that can be read.
+        ConfigError: `.env` is there and cannot be read.
     """
     value = os.environ.get(name)
     if value is not None:
         return value
     try:
-        text = Path(_ENV_FILE).read_text(encoding="utf-8-sig")
+        # no decoding error: it would carry the whole file
+        text = Path(_ENV_FILE).read_text(encoding="utf-8-sig", errors="replace")
     except FileNotFoundError:
         return None
-    except (OSError, UnicodeDecodeError):
+    except OSError as error:
         raise ConfigError(
-            f"{_ENV_FILE} cannot be read; make it a text file of NAME=value lines, or remove it"
-        ) from None  # what stands in the file may be a key
+            f"{_ENV_FILE} cannot be read ({error.strerror}); make it a text file of NAME=value "
+            "lines, or remove it"
+        ) from error
     for line in text.splitlines():
         found = _LINE.fullmatch(line)
         if found and found.group(1) == name:

@@ -112,7 +112,7 @@ def unknown_model(refusal: Refusal, asked: Asked, key: str, known: list[str]) ->
             f"llm.base_url={asked.address} knows no chat with llm.model={asked.model}: HTTP 404 "
             f"({said}); name a model it has, and give the address with its path (mostly /v1)"
         )
-    close = get_close_matches(asked.model, known, n=MOST_NAMES, cutoff=0.4)
+    close = get_close_matches(asked.model, known, n=MOST_NAMES)
     names = known if len(known) <= MOST_NAMES else close or known[:MOST_NAMES]
     left_out = len(known) - len(names)
     more = f" and {left_out} more" if left_out else ""

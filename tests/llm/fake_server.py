@@ -95,6 +95,10 @@ def in_turn(*names: str | None) -> FaultOf:
     return lambda content, attempt: names[attempt - 1] if attempt <= len(names) else None
 
 
+def never(content: str, attempt: int) -> None:
+    """All is always well."""
+
+
 def talk(body: Json, index: int) -> str:
     """An answer that tells prompts, models, seeds and choices apart."""
     asked = [body.get(name) for name in ("model", "messages", "tools", "seed")]
@@ -129,7 +133,7 @@ class FakeServer:
         self,
         answer: Answer = talk,
         *,
-        fault: FaultOf = in_turn(),
+        fault: FaultOf = never,
         latency_s: float = 0.0,
         refuse: Callable[[Json], tuple[int, Json] | None] = lambda body: None,
         key: str | None = None,
@@ -279,7 +283,7 @@ class FakeServer:
             return 401, {"message": words, "type": "invalid_request_error"}
         if path.endswith("/models"):
             return None
-        if not path.endswith("/chat/completions"):
+        if not path.startswith(("/v1/chat/", "/openai/deployments/")):
             return 404, {"message": "File Not Found", "type": "not_found_error", "code": 404}
         if self._models is not None and body["model"] not in self._models:
             words = f"The model `{body['model']}` does not exist."

@@ -261,7 +261,7 @@ def test_one_object_serves_several_event_loops():
         async def twice_without_a_close_between():
             texts = [(await llm.complete(request())).choices[0].text for _ in range(2)]
             await llm.close()
-            return texts + [(await llm.complete(request())).choices[0].text]
+            return [*texts, (await llm.complete(request())).choices[0].text]
 
         async def all_closed():
             texts = await twice_without_a_close_between()
