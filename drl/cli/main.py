@@ -10,11 +10,14 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from drl.cli.resample import resample
 from drl.errors import DataError, DrlError, RunError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 data = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(data, name="data", help="Download data sets into a compact local form.")
+
+app.command()(resample)
 
 _ROOT = Annotated[Path, typer.Option("--root", help="Folder for data (data_dir of the config).")]
 

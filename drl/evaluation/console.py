@@ -29,16 +29,16 @@ def print_summary(summary: Mapping[str, JSON], folder: Path, *, details: bool) -
     console.print(table)
     counts = f"{summary['n_tasks']} tasks, {summary['n_errors']} broken rollouts"
     console.print(f"{counts}, {summary['seconds']} s. {summary['label']}", markup=False)
+    print_bill_and_place(summary, folder)
+
+
+def print_bill_and_place(summary: Mapping[str, JSON], folder: Path) -> None:
+    """What the calls to models took, and where the run lies, as one would type it from here."""
+    console = Console(highlight=False, soft_wrap=True)
     for name, total in _items(summary.get("calls")):
         console.print(_bill(name, total), markup=False)
-    _print_places(folder)
-
-
-def _print_places(folder: Path) -> None:
-    """Where the run lies, as one would type it from here."""
     here = Path.cwd()
     short = folder.relative_to(here) if folder.is_relative_to(here) else folder
-    console = Console(highlight=False, soft_wrap=True)
     console.print(f"Run: {short}", markup=False)
     if (folder / "report.html").exists():
         drl = Path(sys.executable).with_name("drl")

@@ -121,16 +121,16 @@ def _summarise(parts: Parts, run_dir: RunDir, tasks: Sequence[Task]) -> dict[str
         **tally(tasks, read_trees(run_dir.path / FILE_NAME)).to_json(),
         "search": is_search,
         "label": label,
-        "modes": {"environment": chosen(parts.environment).mode, **_settings(parts)},
+        "modes": modes(parts),
         "data_version": data_version(parts),
         "seed": parts.seed,
         "command": run_dir.provenance()["command"],
     }
 
 
-def _settings(parts: Parts) -> dict[str, JSON]:
+def modes(parts: Parts) -> dict[str, JSON]:
     """The plug-in behind each group, with the settings that decide how it plays."""
-    described: dict[str, JSON] = {}
+    described: dict[str, JSON] = {"environment": chosen(parts.environment).mode}
     groups = ("agent", "user_simulator", "reward", "score", "rollout", "llm", "user_llm")
     for group in groups:
         node = parts.config.get(group, parts.config["reward"] if group == "score" else None)

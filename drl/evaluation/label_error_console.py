@@ -1,0 +1,59 @@
+"""What the labels of a search are worth, as a table on the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from drl.evaluation.console import print_bill_and_place
+from drl.types import JSON
+
+
+def print_label_error(summary: Mapping[str, JSON], folder: Path) -> None:
+    """One row per label, the label error in words, golden branches against their siblings."""
+    console = Console(highlight=False)
+    table = Table(show_edge=False)
+    table.add_column("branches")
+    for column in ("n", "P(success)", "95 % interval", "all goals", "ever", "broken"):
+        table.add_column(column, justify="right")
+    for label, row in _items(summary["labels"]):
+        table.add_row(
+            label,
+            str(row["n_branches"]),
+            *_cells(row["p_success"]),
+            _cells(row["full_success"])[0],
+            str(row["n_succeeded_once"]),
+            str(row["n_broken"]),
+        )
+    console.print(f"{summary['name']}: saved branches by their label, played on", markup=False)
+    console.print(table)
+    for label, row in _items(summary["label_error"]):
+        value, interval = _cells(row)
+        console.print(f"label error, {label}: {value} of them succeed when played on ({interval})")
+    for label, row in _items(summary["golden_minus"]):
+        value, interval = _cells(row)
+        console.print(f"golden minus {label}, at the same places: {value} ({interval})")
+    console.print(
+        f"{summary['n_places_drawn']} of {summary['n_places']} places of choice in "
+        f"{summary['n_trees']} trees, {summary['continuations']} continuations of each branch, "
+        f"{summary['n_tries_broken']} tries that broke, {summary['seconds']} s. "
+        f"Intervals over {summary['n_tasks']} tasks. {summary['label']}",
+        markup=False,
+    )
+    print_bill_and_place(summary, folder)
+
+
+def _items(section: JSON) -> list[tuple[str, Mapping[str, JSON]]]:
+    rows = section.items() if isinstance(section, Mapping) else ()
+    return [(name, row) for name, row in rows if isinstance(row, Mapping)]
+
+
+def _cells(estimate: JSON) -> tuple[str, str]:
+    """An estimate as its value and its interval."""
+    if not isinstance(estimate, Mapping):
+        return "-", "-"
+    value, low, high = (float(str(estimate[key])) for key in ("value", "low", "high"))
+    return f"{value:.3f}", f"{low:.3f} to {high:.3f}"

@@ -1,0 +1,34 @@
+"""What a few tries say of the chance of success behind them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from scipy.stats import beta
+
+from drl.evaluation.intervals import CONFIDENCE
+
+_PRIOR = 0.5
+"""Both parameters of the Beta prior: that of Jeffreys, which favours no scale of chances."""
+
+
+@dataclass(frozen=True, slots=True)
+class Posterior:
+    """A chance in [0, 1]: its mean, and the 95 % interval with equal tails."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def posterior(successes: int, tries: int) -> Posterior:
+    """The Beta posterior of a chance after so many independent tries (Jeffreys 1946)."""
+    a = successes + _PRIOR
+    b = tries - successes + _PRIOR
+    tail = (1 - CONFIDENCE) / 2
+    return Posterior(a / (a + b), float(beta.ppf(tail, a, b)), float(beta.ppf(1 - tail, a, b)))
+
+
+def certain(is_success: bool) -> Posterior:
+    """The chance of what is known."""
+    return Posterior(*[float(is_success)] * 3)
