@@ -68,11 +68,11 @@ def without_flips(text: str) -> str:
 
 def offers(agent_text: str) -> bool:
     """Whether the agent says that it can act, or its last question asks for leave to."""
-    if _ABLE.search(agent_text):
+    parts = [part for part in _SENTENCE.findall(agent_text) if not _ASKS_MORE.search(part)]
+    if any(map(_ABLE.search, parts)):
         return True
     questions = [part for part in _SENTENCE.findall(agent_text) if part.rstrip().endswith("?")]
-    last = questions[-1] if questions else ""
-    return bool(_ACTION.search(last)) and not _ASKS_MORE.search(last)
+    return bool(questions) and questions[-1] in parts and bool(_ACTION.search(questions[-1]))
 
 
 def consents(text: str, agent_text: str) -> bool:
