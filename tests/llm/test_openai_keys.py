@@ -151,18 +151,19 @@ def test_a_wrong_key_is_told_and_the_servers_echo_of_it_is_not(monkeypatch, key)
 
 
 def test_a_server_that_wants_a_key_is_told_from_one_that_wants_another():
-    with FakeServer(key=KEY) as server:
-        with pytest.raises(ConfigError, match=r"llm\.api_key_env=null, but .* wants a key"):
-            ask_one(make("openai/vllm", base_url=server.base_url))
+    told = pytest.raises(ConfigError, match=r"llm\.api_key_env=null, but .* wants a key")
+    with FakeServer(key=KEY) as server, told:
+        ask_one(make("openai/vllm", base_url=server.base_url))
 
 
 @pytest.mark.parametrize("status", [400, 403, 404, 429, 500])
 def test_no_refusal_shows_the_key(monkeypatch, status):
     monkeypatch.setenv("OPENAI_API_KEY", PLAIN_KEY)
     echo = f"no: {PLAIN_KEY}, sk-live-a1b2c3d4, {PLAIN_KEY[:6]}*****{PLAIN_KEY[-4:]}"
-    with FakeServer(refuse=lambda body: (status, {"message": echo})) as server:
-        with pytest.raises(Exception, match="llm") as caught:
-            ask_one(with_key(server.base_url, max_attempts=2))
+    refusal = (status, {"message": echo})
+    refused = pytest.raises(Exception, match="llm")
+    with FakeServer(refuse=lambda body: refusal) as server, refused as caught:
+        ask_one(with_key(server.base_url, max_attempts=2))
     told = everything_about(caught.value)
     for part in (PLAIN_KEY, "a1b2c3d4", PLAIN_KEY[:6], PLAIN_KEY[-4:]):
         assert part not in told
