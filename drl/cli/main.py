@@ -10,6 +10,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from drl.cli.estimate import estimate
+from drl.cli.matrix import matrix
 from drl.cli.resample import resample
 from drl.errors import DataError, DrlError, RunError
 
@@ -17,7 +19,9 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=N
 data = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(data, name="data", help="Download data sets into a compact local form.")
 
+app.command()(estimate)
 app.command()(resample)
+app.command()(matrix)
 
 _ROOT = Annotated[Path, typer.Option("--root", help="Folder for data (data_dir of the config).")]
 

@@ -73,7 +73,7 @@ def _remarks(estimate: Mapping[str, JSON]) -> list[str]:
     if isinstance(unknown, list) and unknown:
         lines.append(
             f"The price of {', '.join(map(str, unknown))} is unknown; say it with "
-            f"'calls.prices={{{unknown[0]}: {{input: DOLLARS, output: DOLLARS}}}}' (per million "
+            f"'+calls.prices={{{unknown[0]}: {{input: DOLLARS, output: DOLLARS}}}}' (per million "
             "tokens)."
         )
     elif estimate["calls"]:
