@@ -1,11 +1,13 @@
 """A customer whose model coaches it to keep to what a human said in the same task."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from drl.llm.base import LLM, Message, Sampling
 from drl.runtime.prompts import fill
-from drl.types import Role, Turn
+from drl.types import Brief, Role, Turn
 from drl.user_simulator._asking import ask, check_retries
 from drl.user_simulator._fidelity import Utterance, faithful, verbatim, without_commands
 from drl.user_simulator.base import END_OF_CONVERSATION, Encounter, UserSimulator
@@ -60,8 +62,7 @@ class GuideUserSimulator(UserSimulator):
             "drl.user_simulator",
             "guide.md",
             instructions="\n".join(brief.instructions),
-            original="\n".join(f"customer: {' '.join(turn.split())}" for turn in brief.human_turns)
-            or "(not known)",
+            original="\n".join(_original(brief)) or "(not known)",
             transcript="\n".join(map(self._line, encounter.history)) or "(not yet begun)",
             end=END_OF_CONVERSATION,
         )
@@ -90,3 +91,11 @@ class GuideUserSimulator(UserSimulator):
             top_k=self.top_k,
             max_tokens=self.max_tokens,
         )
+
+
+def _original(brief: Brief) -> Iterator[str]:
+    """The human dialogue, line by line, as far as it was kept."""
+    for said, answered in zip_longest(brief.human_turns, brief.human_replies):
+        for speaker, words in (("customer", said), ("agent", answered)):
+            if words is not None:
+                yield f"{speaker}: {' '.join(words.split())}"

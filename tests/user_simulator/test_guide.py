@@ -55,6 +55,11 @@ def test_each_line_of_the_transcript_names_who_said_it():
     )
 
 
+def test_each_line_of_the_human_dialogue_names_who_said_it_where_both_sides_were_kept():
+    both = Brief(("Go.",), human_turns=("A room?", "Bye."), human_replies=("The Ash\nhas one.",))
+    assert "\ncustomer: A room?\nagent: The Ash has one.\ncustomer: Bye.\n" in prompt(brief=both)
+
+
 def test_a_task_without_a_human_dialogue_says_so():
     assert "(not known)" in prompt(brief=Brief(("You need a room.",)))
 
