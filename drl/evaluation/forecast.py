@@ -1,8 +1,9 @@
 """What a whole run will take, foretold from a handful of its rollouts.
 
 Everything but time is the mean per rollout times the number of rollouts. Intervals are Student's t
-over tasks with the correction for drawing without replacement: from a handful, resampling would
-give intervals that are too narrow. They reckon with the luck of the draw alone.
+over tasks, corrected for drawing without replacement: from a handful, resampling gives intervals
+that are too narrow (of 5 of ToolWOZ's 450 searches, 87 % held the true number of calls, those of t
+93 %). They reckon with the luck of the draw alone.
 
 Time is foretold by playing the run with the drawn rollouts in place of all others: as many workers
 as the run may have take one rollout after the other. Each takes the time in which at least one of
@@ -10,7 +11,8 @@ its requests was under way (or the clock's time, if that is longer: tools may wa
 All become slower where more requests than allowed would be under way. What cannot run side by side
 is a lower bound: the program's own work, and the work of models inside the process. The limits:
 servers are taken to answer a full load as fast as the handful, and a local model, which in truth
-gains from larger batches, as slowly.
+gains from larger batches, as slowly; with about as many workers as rollouts, the run takes as long
+as its longest rollout, which may well be longer than any that was drawn.
 """
 
 from __future__ import annotations
