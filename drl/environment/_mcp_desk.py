@@ -71,6 +71,7 @@ class Desk:
         self._loop = BackgroundLoop()
         self._pool = Pool(rules.server, self._loop, rules.max_servers)
         self._shared: Lease | None = None
+        self._spare: Lease | None = None
         weakref.finalize(self, _shut, self._loop, self._pool)
         specs = self._loop.submit(self._list_tools()).result()
         names = [spec.name for spec in specs]
@@ -127,7 +128,7 @@ class Desk:
     async def _repeat(self, line: Line, lease: Lease) -> None:
         """Bring a fresh server where the line is: the task's state, then its calls."""
         connection, rules = lease.connection, self._rules
-        if line.sent and rules.on_fork == "refuse":
+        if line.lease is not None and rules.on_fork == "refuse":
             raise ServerDownError("the server of this dialogue is gone, and nothing is repeated")
         try:
             if rules.setup_tool is not None:
@@ -149,6 +150,11 @@ class Desk:
         lease.num_calls = len(line.sent)
 
     async def _new_lease(self) -> Lease:
+        """A connection that nobody has called yet, in use."""
+        spare, self._spare = self._spare, None
+        if spare is not None and not spare.connection.is_closed:
+            self._pool.use(spare)
+            return spare
         on_fork = self._rules.on_fork
         return await self._pool.lease(may_replace=on_fork == "replay", stateless=on_fork == "share")
 
@@ -160,12 +166,12 @@ class Desk:
         return self._shared
 
     async def _list_tools(self) -> Sequence[ToolSpec]:
-        share = self._rules.on_fork == "share"
-        lease = await (self._shared_lease() if share else self._new_lease())
-        try:
-            return await lease.connection.tools()
-        finally:
-            self._pool.rest(lease, lost=not share)
+        """What the server offers; the connection is kept for whoever calls first."""
+        lease = await self._new_lease()
+        specs = await lease.connection.tools()
+        self._pool.rest(lease, lost=False)
+        self._spare = lease
+        return specs
 
 
 def _shut(loop: BackgroundLoop, pool: Pool) -> None:

@@ -51,12 +51,12 @@ class Server:
         raise LookupError(method)
 
     def call(self, name: str, arguments: dict) -> dict:
-        if name == "begin":
-            self.desk = tools.initial_state(arguments["state"])
-            return {"content": []}
         if name == "misbehave":
             return misbehave(arguments["how"])
         try:
+            if name == "begin":
+                self.desk = tools.initial_state(arguments["state"])
+                return {"content": []}
             value = vars(tools)[name](self.desk, **arguments)
         except Exception as error:
             return {"content": [{"type": "text", "text": str(error)}], "isError": True}

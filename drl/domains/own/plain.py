@@ -6,7 +6,7 @@ give equal JSON in every process.
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from hashlib import sha256
@@ -78,14 +78,16 @@ def _object(value: object, where: str, stand_in: Stand | None) -> JSON:
     if is_dataclass(value) and not isinstance(value, type):
         own = {field.name: getattr(value, field.name) for field in fields(value)}
         return _mapping(own, where, stand_in)
-    try:
-        plain = to_jsonable_python(value)
-    except (PydanticSerializationError, UnicodeDecodeError) as error:
-        if stand_in is not None:
-            return _plain(stand_in(value), where, stand_in)
-        kind = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
-        raise NotJsonError(f"{_named(where)} is a {kind}") from error
-    return _plain(plain, where, stand_in)
+    cause = None
+    if not isinstance(value, Iterator):  # which may never end, and can be read only once
+        try:
+            return _plain(to_jsonable_python(value), where, stand_in)
+        except (PydanticSerializationError, UnicodeDecodeError) as error:
+            cause = error
+    if stand_in is not None:
+        return _plain(stand_in(value), where, stand_in)
+    kind = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
+    raise NotJsonError(f"{_named(where)} is of type {kind}") from cause
 
 
 def _mapping(value: Mapping[Any, object], where: str, stand_in: Stand | None) -> JSON:
