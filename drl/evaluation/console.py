@@ -46,6 +46,14 @@ def print_bill_and_place(summary: Mapping[str, JSON], folder: Path) -> None:
         console.print(f"Report: {drl} view {short}", markup=False)
 
 
+def cells(estimate: JSON) -> tuple[str, str]:
+    """An estimate as its value and its interval; dashes where there is none."""
+    if not isinstance(estimate, Mapping):
+        return "-", "-"
+    value, low, high = (float(str(estimate[key])) for key in ("value", "low", "high"))
+    return f"{value:.3f}", f"{low:.3f} to {high:.3f}"
+
+
 def _bill(name: str, total: JSON) -> str:
     """One line of the ledger's totals."""
     assert isinstance(total, Mapping), "the ledger wrote it"
@@ -63,9 +71,5 @@ def _items(section: JSON) -> list[tuple[str, JSON]]:
 
 
 def _add(table: Table, name: str, estimate: JSON) -> None:
-    if not isinstance(estimate, Mapping):
-        return
-    value, low, high = (float(str(estimate[key])) for key in ("value", "low", "high"))
-    table.add_row(
-        name.replace("_", " "), f"{value:.3f}", f"{low:.3f} to {high:.3f}", str(estimate["n"])
-    )
+    if isinstance(estimate, Mapping):
+        table.add_row(name.replace("_", " "), *cells(estimate), str(estimate["n"]))

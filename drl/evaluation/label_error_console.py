@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from drl.evaluation.console import print_bill_and_place
+from drl.evaluation.console import cells, print_bill_and_place
 from drl.types import JSON
 
 
@@ -23,18 +23,18 @@ def print_label_error(summary: Mapping[str, JSON], folder: Path) -> None:
         table.add_row(
             label,
             str(row["n_branches"]),
-            *_cells(row["p_success"]),
-            _cells(row["full_success"])[0],
+            *cells(row["p_success"]),
+            cells(row["full_success"])[0],
             str(row["n_succeeded_once"]),
             str(row["n_broken"]),
         )
     console.print(f"{summary['name']}: saved branches by their label, played on", markup=False)
     console.print(table)
     for label, row in _items(summary["label_error"]):
-        value, interval = _cells(row)
+        value, interval = cells(row)
         console.print(f"label error, {label}: {value} of them succeed when played on ({interval})")
     for label, row in _items(summary["golden_minus"]):
-        value, interval = _cells(row)
+        value, interval = cells(row)
         console.print(f"golden minus {label}, at the same places: {value} ({interval})")
     console.print(
         f"{summary['n_places_drawn']} of {summary['n_places']} places of choice in "
@@ -49,11 +49,3 @@ def print_label_error(summary: Mapping[str, JSON], folder: Path) -> None:
 def _items(section: JSON) -> list[tuple[str, Mapping[str, JSON]]]:
     rows = section.items() if isinstance(section, Mapping) else ()
     return [(name, row) for name, row in rows if isinstance(row, Mapping)]
-
-
-def _cells(estimate: JSON) -> tuple[str, str]:
-    """An estimate as its value and its interval."""
-    if not isinstance(estimate, Mapping):
-        return "-", "-"
-    value, low, high = (float(str(estimate[key])) for key in ("value", "low", "high"))
-    return f"{value:.3f}", f"{low:.3f} to {high:.3f}"
