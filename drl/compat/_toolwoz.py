@@ -6,14 +6,21 @@
     task_split="test"   train, val, test or full_test
     josh=False          whether conversations are searched or judged at their end
     seed=10             of participants; one seed gives one dialogue
-    temperature=0.0     of the rule agent
-    agent_strategy="rule"
-    user_mode="agenda"  agenda or script
+    temperature=0.0     of the agent
+    agent_strategy="rule"   rule, react or function_calling
+    model               of the agent, where it needs one: as `drl.compat._toolwoz_models` reads it
+    peft_dir=None       adapter for a local model of the agent
+    user_mode="agenda"  agenda, script, goal or guide
+    user_model          of the customer, where it needs one
 """
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from drl.agent.base import Agent
+from drl.agent.function_calling import FunctionCallingAgent
+from drl.agent.react import ReactAgent
 from drl.agent.rule import RuleAgent
 from drl.compat._toolwoz_apis import ApiIndex, definitions, examples, wishes
 from drl.compat._toolwoz_conversation import (
@@ -21,14 +28,19 @@ from drl.compat._toolwoz_conversation import (
     ConversationState,
     SearchedConversation,
 )
+from drl.compat._toolwoz_models import Models
 from drl.compat._toolwoz_participants import ToolWOZAgent, ToolWOZUser
 from drl.domains.toolwoz import world
 from drl.domains.toolwoz.brief import brief
 from drl.domains.toolwoz.fetch import fetch
 from drl.environment import toolwoz
 from drl.errors import ConfigError
+from drl.llm.base import LLM, NoLLM
 from drl.types import Task
 from drl.user_simulator.agenda import AgendaUserSimulator
+from drl.user_simulator.base import UserSimulator
+from drl.user_simulator.goal import GoalUserSimulator
+from drl.user_simulator.guide import GuideUserSimulator
 from drl.user_simulator.script import ScriptUserSimulator
 
 _SPLITS: Final = ("train", "val", "test", "full_test")
@@ -37,7 +49,7 @@ _SPLITS: Final = ("train", "val", "test", "full_test")
 class ToolWOZEnvironment:
     """The data of ToolWOZ and the dialogues to run; calls are served as josh-train serves them.
 
-    `model` and `tokenizer` are None: no participant here has a model of its own.
+    `model` and `tokenizer` are None: participants ask `models`, which loads each model once.
     """
 
     def __init__(self, args: object) -> None:
@@ -61,6 +73,7 @@ class ToolWOZEnvironment:
         self.test_ids = ids["test"]
         self.test_ids_full = ids["full_test"]
         self.set_to_run = list(ids[split])
+        self.models = Models(root)
         self.model = None
         self.tokenizer = None
 
@@ -101,29 +114,56 @@ def build_user(
     """The customer of a conversation.
 
     Raises:
-        ConfigError: `args.user_mode` is none that works without a language model.
+        ConfigError: there is no such `args.user_mode`, or it needs an `args.user_model`.
     """
-    modes = {
-        # the values of conf/user_simulator/agenda.yaml
-        "agenda": AgendaUserSimulator(first_wish="tentative", phrasing="train", patience=3),
-        "script": ScriptUserSimulator(),
+    # as josh-train's customers speak, at conf/user_simulator's other values
+    sampling = {"temperature": 0.0, "top_p": None, "top_k": None, "max_tokens": 256}
+    modes: dict[str, Callable[[], UserSimulator]] = {
+        "agenda": lambda: AgendaUserSimulator(first_wish="tentative", phrasing="train", patience=3),
+        "script": ScriptUserSimulator,
+        "goal": lambda: GoalUserSimulator(
+            **sampling, fidelity=False, retries=0, reminder_role="system"
+        ),
+        "guide": lambda: GuideUserSimulator(**sampling, fidelity=False, retries=0),
     }
-    simulator = modes[_choice(args, "user_mode", "agenda", tuple(modes))]
-    told = conversation_env.task.brief
-    return ToolWOZUser(simulator, told, conversation_env.convo_key, conversation_env.seed)
+    simulator = modes[_choice(args, "user_mode", "agenda", tuple(modes))]()
+    return ToolWOZUser(
+        simulator,
+        _model(args, "user_model", toolwoz_env, None) if simulator.uses_llm else NoLLM("user_llm"),
+        conversation_env.task.brief,
+        conversation_env.convo_key,
+        conversation_env.seed,
+    )
 
 
 def build_agent(args: object, toolwoz_env: ToolWOZEnvironment) -> ToolWOZAgent:
     """An agent that has not spoken yet.
 
     Raises:
-        ConfigError: `args.agent_strategy` is none that works without a language model, or
+        ConfigError: there is no such `args.agent_strategy`, it needs an `args.model`, or
             `args.temperature` is out of range.
     """
-    _choice(args, "agent_strategy", "rule", ("rule",))
     temperature = float(vars(args).get("temperature", 0.0))
-    # the value of conf/agent/rule.yaml, and how often josh-train's agents may try
-    return ToolWOZAgent(RuleAgent(temperature=temperature, max_tool_calls=3))
+    # three tries a turn and 256 tokens each, as josh-train's agents have
+    asking = {"temperature": temperature, "max_tokens": 256, "max_tool_calls": 3}
+    strategies: dict[str, Callable[[], Agent]] = {
+        "rule": lambda: RuleAgent(temperature=temperature, max_tool_calls=3),
+        "react": lambda: ReactAgent(
+            **asking, top_p=None, top_k=None, style="paper", limit_on="requests"
+        ),
+        "function_calling": lambda: FunctionCallingAgent(**asking, top_p=None, top_k=None),
+    }
+    agent = strategies[_choice(args, "agent_strategy", "rule", tuple(strategies))]()
+    adapter = vars(args).get("peft_dir")
+    llm = _model(args, "model", toolwoz_env, adapter) if agent.uses_llm else NoLLM("llm")
+    return ToolWOZAgent(agent, llm)
+
+
+def _model(args: object, key: str, toolwoz_env: ToolWOZEnvironment, adapter: str | None) -> LLM:
+    name = vars(args).get(key)
+    if not name:
+        raise ConfigError(f"args.{key} is not set, but this participant speaks through a model")
+    return toolwoz_env.models.get(str(name), adapter)
 
 
 def _choice(args: object, name: str, default: str, known: tuple[str, ...]) -> str:

@@ -21,8 +21,8 @@ engine of its own beside `drl.rollout.josh`. Where to go from here:
     build_convo_env                       Environment.open(task)
     handle_api_calls                      Session.call(call)
 
-The builders know drl's participants without a model: `agent_strategy` rule, `user_mode` agenda or
-script. `drl.compat._toolwoz` lists all that is read from `args`.
+The builders know more than josh-train's: `agent_strategy` may be rule, which needs no model, and
+`user_mode` agenda or script. `drl.compat._toolwoz` lists all that is read from `args`.
 
 Kept as it was: a leaf branches in two, and only when the beam has room for the children of all
 leaves; leaves are read left to right; the leftmost rewarded leaf of the first rewarded pass wins,

@@ -5,6 +5,7 @@ import copy
 import json
 import os
 from pathlib import Path
+from unittest.mock import ANY
 
 import pytest
 import yaml
@@ -24,6 +25,7 @@ from drl.errors import ConfigError
 from drl.reward.goal_api import GoalApiReward
 from drl.types import Role, Step, Task, ToolCall, ToolResult, Turn
 from drl.user_simulator.agenda import AgendaUserSimulator
+from tests.llm.fake_server import FakeServer
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = Path(os.environ.get("DRL_FIXTURES", ROOT / "tests/fixtures")) / "toolwoz_examples.json"
@@ -231,15 +233,61 @@ def test_an_agent_steps_only_in_a_conversation(toolwoz):
         build_agent(options(), toolwoz).step(model=None, tokenizer=None, env=None)
 
 
-def test_what_needs_a_model_is_refused_by_name(toolwoz):
+def test_an_unknown_choice_is_refused_by_name(toolwoz):
     env = build_convo_env(options(), toolwoz.val_ids[0], toolwoz)
-    for strategy in ("react", "function_calling"):
-        expected = f"agent_strategy={strategy} is not built here; known: rule"
-        with pytest.raises(ConfigError, match=expected):
-            build_agent(options(agent_strategy=strategy), toolwoz)
-    for mode in ("goal", "guide"):
-        expected = f"user_mode={mode} is not built here; known: agenda, script"
-        with pytest.raises(ConfigError, match=expected):
-            build_user(options(user_mode=mode), toolwoz, env)
+    with pytest.raises(ConfigError, match="agent_strategy=act is not built here; known: rule"):
+        build_agent(options(agent_strategy="act"), toolwoz)
+    with pytest.raises(ConfigError, match="user_mode=human is not built here; known: agenda"):
+        build_user(options(user_mode="human"), toolwoz, env)
     with pytest.raises(ConfigError, match="task_split=dev is not built here; known: train"):
         ToolWOZEnvironment(options(task_split="dev"))
+
+
+def test_a_participant_that_speaks_through_a_model_needs_its_name(toolwoz):
+    env = build_convo_env(options(), toolwoz.val_ids[0], toolwoz)
+    with pytest.raises(ConfigError, match=r"args\.model is not set"):
+        build_agent(options(agent_strategy="react"), toolwoz)
+    with pytest.raises(ConfigError, match=r"args\.user_model is not set"):
+        build_user(options(user_mode="goal"), toolwoz, env)
+
+
+def test_one_model_serves_all_who_name_it(toolwoz):
+    args = options(agent_strategy="react", model="one", user_mode="guide", user_model="one")
+    env = build_convo_env(args, toolwoz.val_ids[0], toolwoz)
+    user, agent = build_user(args, toolwoz, env), build_agent(args, toolwoz)
+    assert user.llm is agent.llm is build_agent(args, toolwoz).llm
+    assert build_agent(options(agent_strategy="react", model="two"), toolwoz).llm is not agent.llm
+
+
+def answer(body: dict, choice: int) -> str | dict:
+    """What the fake models say: the agent searches once a turn, the customer talks."""
+    if body["model"] == "customer":
+        return "Suggested quote: I need a train."
+    if body["messages"][-1]["role"] == "tool" or "APIRETURN" in body["messages"][-1]["content"]:
+        return "Here is one." if "tools" in body else "SPEAK Here is one. <COMMAND_END>"
+    if "tools" in body:
+        call = {"name": "search_train", "arguments": "{}"}
+        tool_calls = [{"id": "a", "type": "function", "function": call}]
+        return {"role": "assistant", "content": None, "tool_calls": tool_calls}
+    return 'PLAN I look. <COMMAND_END> APICALL {"name": "search_train", "parameters": {}}'
+
+
+@pytest.mark.parametrize("strategy", ["react", "function_calling"])
+@pytest.mark.parametrize("mode", ["goal", "guide"])
+def test_models_behind_a_server_play_in_josh_trains_own_loops(toolwoz, monkeypatch, strategy, mode):
+    chosen = {"agent_strategy": strategy, "user_mode": mode}
+    with FakeServer(answer) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+        env = ToolWOZEnvironment(options())  # models of its own, which know this server
+        agent, convo = converse(env, env.val_ids[0], model="agent", user_model="customer", **chosen)
+        josh, _ = search(env, env.val_ids[0], model="agent", user_model="customer", **chosen)
+        env.models.close()
+    said = "Suggested quote: I need a train." if mode == "goal" else "I need a train."
+    assert [m["content"] for m in agent.messages] == [said, "Here is one."] * 20
+    assert agent.recent_actions == [{"name": "search_train", "parameters": {}, "returned": ANY}]
+    assert len(convo.called_apis) == 20
+    assert not josh.errors
+    leaves = josh.root.get_leaves()
+    assert len(leaves) == 8
+    assert all(leaf.agent.messages[:30] == agent.messages[:30] for leaf in leaves)

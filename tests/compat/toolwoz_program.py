@@ -24,9 +24,9 @@ def options(**settings: object) -> Namespace:
     return Namespace(**usual | settings)
 
 
-def search(toolwoz: ToolWOZEnvironment, key: str):
+def search(toolwoz: ToolWOZEnvironment, key: str, **settings: object):
     """A rollout that has ended, and its conversation."""
-    args = options(josh=True)
+    args = options(josh=True, **settings)
     env = build_convo_env(args, key, toolwoz)
     user, agent = build_user(args, toolwoz, env), build_agent(args, toolwoz)
     agent, _ = user.step(agent)
