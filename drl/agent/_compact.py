@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from drl.agent._chat import seen
 from drl.agent._json import leading_object, to_text
 from drl.agent._style import Style
-from drl.agent._tool_list import listed
+from drl.agent._tool_list import an_example, listed
 from drl.domains.conversation import audible
 from drl.llm.base import Message
 from drl.runtime.prompts import fill
@@ -43,7 +43,8 @@ class CompactStyle(Style):
 
     def system(self, toolbox: Toolbox) -> str:
         """The two commands and the tools."""
-        return fill("drl.agent", "compact.md", tools=listed(toolbox))
+        example = render_call(an_example(toolbox))
+        return fill("drl.agent", "compact.md", tools=listed(toolbox), example=example)
 
     def read(self, text: str, toolbox: Toolbox) -> Step:
         """The call or the reply."""

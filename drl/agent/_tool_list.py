@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from drl.agent._json import to_text
-from drl.types import JSON, Toolbox
+from drl.types import JSON, Toolbox, ToolCall
 
 _FEW = 30
 """Known values of a parameter are listed up to this many; names of places run into hundreds."""
@@ -34,6 +34,19 @@ def listed(toolbox: Toolbox) -> str:
     return "\n".join(lines) or "(none)"
 
 
+def an_example(toolbox: Toolbox) -> ToolCall:
+    """A call that could be made: of the first tool with parameters whose values are few."""
+    for spec in toolbox.specs:
+        known = toolbox.values.get(spec.name, {})
+        choices = {
+            name: _choices(s, known.get(name, ())) for name, s in _properties(spec.parameters)
+        }
+        arguments = {name: values[0] for name, values in choices.items() if values}
+        if arguments:
+            return ToolCall(spec.name, dict(list(arguments.items())[:2]))
+    return ToolCall(toolbox.specs[0].name if toolbox.specs else "tool", {})
+
+
 def as_json(toolbox: Toolbox) -> str:
     """The tools in the OpenAI function format, indented."""
     specs = [spec.to_openai() for spec in toolbox.specs]
@@ -49,7 +62,7 @@ def _properties(parameters: Mapping[str, JSON]) -> Iterator[tuple[str, Mapping[s
 
 def _meaning(schema: Mapping[str, JSON], known: tuple[str, ...]) -> str:
     parts: list[str] = []
-    kind, choices = schema.get("type", "string"), schema.get("enum")
+    kind = schema.get("type", "string")
     if kind in ("object", "array"):
         parts.append(to_text(schema))
     else:
@@ -57,11 +70,19 @@ def _meaning(schema: Mapping[str, JSON], known: tuple[str, ...]) -> str:
             parts.append(to_text(kind) if not isinstance(kind, str) else kind)
         if "description" in schema:
             parts.append(_line(str(schema["description"])))
-    if isinstance(choices, list | tuple):
-        parts.append("one of " + ", ".join(map(str, choices)))
-    elif 0 < len(known) <= _FEW:
-        parts.append("known values are " + ", ".join(known))
+    values = _choices(schema, known)
+    if values:
+        lead = "one of " if "enum" in schema else "known values are "
+        parts.append(lead + ", ".join(map(str, values)))
     return "; ".join(parts) or "any text"
+
+
+def _choices(schema: Mapping[str, JSON], known: tuple[str, ...]) -> tuple[JSON, ...]:
+    """The values that a parameter may take, or else those known to exist if they are few."""
+    choices = schema.get("enum")
+    if isinstance(choices, list | tuple):
+        return tuple(choices)
+    return known if len(known) <= _FEW else ()
 
 
 def _line(text: str) -> str:
