@@ -1,31 +1,21 @@
 """`drl matrix` on real tasks, as people meet it."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from cli.running import DATA, ROOT, drl, error_of
 
-CONF = Path(__file__).parents[2] / "conf"
-DATA = Path(os.environ.get("DRL_DATA", "data")).absolute()
-DRL = [sys.executable, "-c", "from drl.cli.main import main; main()"]
-
-
-def matrix(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
-    """The command, started in a folder of its own, where `outputs` then lies."""
-    command = [*DRL, "matrix", *arguments]
-    environ = os.environ | {"PYTHONPATH": str(CONF.parent)}
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environ)
+CONF = str(ROOT / "conf")
 
 
+@pytest.mark.slow
 def test_an_agent_is_compared_task_by_task_under_two_customers(tmp_path):
     command = [
-        *("toolwoz_josh", "--users", "agenda,script", "--conf", str(CONF)),
-        *("agent=rule", "dataset.limit=20", f"data_dir={DATA}"),
+        *("matrix", "toolwoz_josh", "--users", "agenda,script", "--conf", CONF),
+        *("agent=rule", "dataset.limit=20", f"data_dir={(ROOT / DATA).resolve()}"),
     ]
-    done = matrix(tmp_path, *command)
+    done = drl(*command, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     (file,) = (tmp_path / "outputs" / "toolwoz_josh").glob("matrix-*.json")
@@ -41,7 +31,7 @@ def test_an_agent_is_compared_task_by_task_under_two_customers(tmp_path):
 
     kept = {user: Path(tmp_path, run, "rollouts.jsonl") for user, run in table["runs"].items()}
     before = {user: path.read_bytes() for user, path in kept.items()}
-    assert matrix(tmp_path, *command).returncode == 0
+    assert drl(*command, cwd=tmp_path).returncode == 0
     assert {user: path.read_bytes() for user, path in kept.items()} == before
     assert json.loads(file.read_text()) == table
 
@@ -66,14 +56,10 @@ def test_an_agent_is_compared_task_by_task_under_two_customers(tmp_path):
     ],
 )
 def test_a_mistake_is_one_clear_line_before_anything_runs(tmp_path, arguments, message):
-    done = matrix(tmp_path, *arguments, "--conf", str(CONF))
-    assert done.returncode == 2
-    assert done.stderr.startswith("error: ")
-    assert message in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
+    assert message in error_of(drl("matrix", *arguments, "--conf", CONF, cwd=tmp_path))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_without_the_config_groups_the_remedy_is_named(tmp_path):
-    done = matrix(tmp_path, "toolwoz_josh", "--users", "agenda,script")
-    assert "--conf conf: there is no conf/config.yaml; start the command in the root" in done.stderr
+    error = error_of(drl("matrix", "toolwoz_josh", "--users", "agenda,script", cwd=tmp_path))
+    assert "--conf conf: there is no conf/config.yaml; start the command in the root" in error
