@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from drl.cli.certify_user import certify_user
 from drl.cli.estimate import estimate
 from drl.cli.matrix import matrix
 from drl.cli.resample import resample
@@ -19,6 +20,7 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=N
 data = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(data, name="data", help="Download data sets into a compact local form.")
 
+app.command()(certify_user)
 app.command()(estimate)
 app.command()(resample)
 app.command()(matrix)

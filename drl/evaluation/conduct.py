@@ -93,10 +93,10 @@ def _says(dialogue: Sequence[Turn], since: int, row: Mapping[str, JSON], slot: s
     said = [turn.text or "" for turn in dialogue[since:] if turn.role is Role.AGENT]
     names = [str(row[key]) for key in _ENTITY_KEYS if isinstance(row.get(key), str)]
     everything = [turn.text or "" for turn in dialogue]
-    if names and not any(_mentions(text, name) for text in everything for name in names):
+    if names and not any(mentions(text, name) for text in everything for name in names):
         return False
     words = _SPOKEN_AS.get(slot, ()) if value in ("yes", "no") else (value,)
-    return any(_mentions(text, word) for text in said for word in words)
+    return any(mentions(text, word) for text in said for word in words)
 
 
 def _invented_values(dialogue: Sequence[Turn]) -> float | None:
@@ -120,8 +120,8 @@ def _was_named(known: str, slot: str, value: str) -> bool:
         return True
     ways = (value, *_SPOKEN_AS.get(value.casefold(), ()))
     if value.casefold() in ("yes", "no"):
-        return any(_mentions(known, word) for word in _SPOKEN_AS.get(slot, (slot,)))
-    return any(_mentions(known, way) for way in ways)
+        return any(mentions(known, word) for word in _SPOKEN_AS.get(slot, (slot,)))
+    return any(mentions(known, way) for way in ways)
 
 
 def _bookings_without_consent(dialogue: Sequence[Turn]) -> int:
@@ -132,7 +132,7 @@ def _bookings_without_consent(dialogue: Sequence[Turn]) -> int:
             continue
         before = [turn.text or "" for turn in dialogue[:index]]
         entity = [str(call.arguments[k]) for k in _ENTITY_KEYS if k in call.arguments]
-        heard_of = any(_mentions(text, name) for text in before for name in entity)
+        heard_of = any(mentions(text, name) for text in before for name in entity)
         asked = any(
             _BOOKING_WORDS.search((turn.text or "").casefold())
             for turn in dialogue[:index]
@@ -142,7 +142,7 @@ def _bookings_without_consent(dialogue: Sequence[Turn]) -> int:
     return count
 
 
-def _mentions(text: str, value: str) -> bool:
+def mentions(text: str, value: str) -> bool:
     """Whether a text says a value: as whole words, or as the same letters and digits in a row."""
     text, value = text.casefold(), value.casefold()
     if re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text):

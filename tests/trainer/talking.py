@@ -26,7 +26,7 @@ Fault = Callable[[Request], Exception | None]
 
 
 class TalkingLLM(LLM):
-    """Writes "call" or "talk" by the seed; takes 100 tokens a request and 10 a sample."""
+    """Writes "call" or "talk" by the seed; takes 30 tokens a request and 10 a sample."""
 
     def __init__(
         self, *, model: str = "talker", fault: Fault = lambda request: None, seconds: float = 0.0
@@ -50,7 +50,7 @@ class TalkingLLM(LLM):
         if (fault := self._fault(request)) is not None:
             raise fault
         words = [random.Random(seed).choice(["call", "talk"]) for seed in request.seeds]
-        usage = Usage(100, 0, 10 * len(words))
+        usage = Usage(30, 0, 10 * len(words))
         return Completions(tuple(Completion(w, "stop") for w in words), usage, self._seconds)
 
     async def close(self) -> None:

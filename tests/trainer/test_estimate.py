@@ -75,16 +75,16 @@ def test_the_mean_per_task_is_scaled_to_all_tasks_and_trials(tmp_path):
     found = stored(tmp_path / "e")
     row = found["calls"]["agent: talker"]
     assert (found["n"], found["num_rollouts"]) == (4, 60)
-    # each of the four stands for 60 / 4 = 15 rollouts; a request is 100 tokens in and 10 out
+    # each of the four stands for 60 / 4 = 15 rollouts; a request is 30 tokens in and 10 out
     requests = 15 * len(handful.asked)
     assert row["requests"]["value"] == requests
-    assert row["tokens_in"]["value"] == 100 * requests
+    assert row["tokens_in"]["value"] == 30 * requests
     assert row["tokens_out"]["value"] == 10 * requests
-    # 100 tokens at 10 dollars and 10 at 100 dollars a million: 0.002 dollars a request
-    assert row["usd"]["value"] == pytest.approx(0.002 * requests)
+    # 30 tokens at 10 dollars and 10 at 100 dollars a million: 0.0013 dollars a request
+    assert row["usd"]["value"] == pytest.approx(0.0013 * requests)
     assert row["usd"]["low"] < row["usd"]["value"] < row["usd"]["high"]
     assert found["usd"] == row["usd"]
-    assert found["spent_usd"] == pytest.approx(0.002 * len(handful.asked))
+    assert found["spent_usd"] == pytest.approx(0.0013 * len(handful.asked))
 
 
 def test_what_the_cache_spares_is_in_the_estimate_all_the_same(tmp_path):
@@ -101,8 +101,8 @@ def test_an_estimate_that_was_cut_off_goes_on_and_counts_no_answer_twice(tmp_pat
     start(estimate_of(), parts_of(straight, TalkingLLM(), prices=PRICES), straight)
     folder = tmp_path / "cut"
     first = TalkingLLM()
-    limited = parts_of(tmp_path, first, prices=PRICES, budget_tokens=1500)
-    with pytest.raises(RunError, match="budget_tokens=1500 is used up"):
+    limited = parts_of(tmp_path, first, prices=PRICES, budget_tokens=550)
+    with pytest.raises(RunError, match="budget_tokens=550 is used up"):
         start(estimate_of(), limited, folder)
     rest = TalkingLLM()
     start(estimate_of(), parts_of(tmp_path, rest, prices=PRICES), folder)
@@ -113,16 +113,16 @@ def test_an_estimate_that_was_cut_off_goes_on_and_counts_no_answer_twice(tmp_pat
 
 
 def test_a_budget_bounds_the_estimate_too_and_what_was_finished_is_told(tmp_path, capsys):
-    parts = parts_of(tmp_path, TalkingLLM(), prices=PRICES, budget_tokens=2500)
+    parts = parts_of(tmp_path, TalkingLLM(), prices=PRICES, budget_tokens=900)
     parts.rollout.concurrency = 1
-    with pytest.raises(RunError, match="budget_tokens=2500 is used up"):
+    with pytest.raises(RunError, match="budget_tokens=900 is used up"):
         start(estimate_of(10), parts, tmp_path / "e")
     found = stored(tmp_path / "e")
     assert 0 < found["n"] < 10
-    assert "budget_tokens=2500 is used up" in found["stopped"]
+    assert "budget_tokens=900 is used up" in found["stopped"]
     shown = capsys.readouterr().out
     assert "of the drawn tasks are not in it" in shown
-    assert "calls.budget_tokens=2500 ends the run after about" in shown
+    assert "calls.budget_tokens=900 ends the run after about" in shown
 
 
 def test_a_price_that_nobody_knows_is_unknown_and_never_nothing(tmp_path, capsys):

@@ -72,13 +72,13 @@ def test_outages_with_successes_between_them_do_not_end_the_run(tmp_path):
 def test_a_spent_budget_ends_the_run_with_a_summary_and_a_larger_one_goes_on(tmp_path):
     folder = tmp_path / "run"
     first = TalkingLLM()
-    with pytest.raises(RunError, match="budget_tokens=3000 is used up"):
-        start(COLLECT, parts_of(tmp_path, first, budget_tokens=3000), folder)
+    with pytest.raises(RunError, match="budget_tokens=1200 is used up"):
+        start(COLLECT, parts_of(tmp_path, first, budget_tokens=1200), folder)
     found = summary(folder)
-    assert "budget_tokens=3000 is used up" in found["stopped"]
+    assert "budget_tokens=1200 is used up" in found["stopped"]
     assert 0 < found["n_tasks"] < 12
     (bill,) = found["calls"].values()
-    assert bill["tokens_in"] + bill["tokens_out"] <= 3000
+    assert bill["tokens_in"] + bill["tokens_out"] <= 1200
     assert bill["requests"] == len(first.asked)
 
     rest = TalkingLLM()
