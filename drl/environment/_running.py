@@ -13,18 +13,23 @@ from typing import TypeVar
 
 from drl.domains.own.modules import describe
 
+_MISTAKES = (AttributeError, ImportError, NameError, RecursionError, SystemExit, TypeError)
+"""What nobody raises on purpose to say no."""
+
 _Result = TypeVar("_Result")
 
 
 class CallFailedError(Exception):
     """A function that raised, or did not return in time; says which, in words for an agent.
 
-    `where` says more to the function's author: the line that raised.
+    `where` says more to the function's author, the line that raised; `is_mistake` whether it looks
+    like one of theirs rather than a refusal.
     """
 
-    def __init__(self, message: str, where: str = "") -> None:
+    def __init__(self, message: str, where: str = "", *, is_mistake: bool = True) -> None:
         super().__init__(message)
         self.where = where or message
+        self.is_mistake = is_mistake
 
 
 async def run(function: Callable[[], object], timeout_s: float) -> object:
@@ -95,9 +100,12 @@ def _in_thread(function: Callable[[], _Result]) -> Future[_Result]:
 
 
 def _raised(error: BaseException) -> CallFailedError:
-    """An error of users' code; where it looks like a mistake in it, the message is the same."""
     said = " ".join(f"{type(error).__name__}: {error}".split())
-    return CallFailedError(said.encode(errors="replace").decode(), describe(error))
+    return CallFailedError(
+        said.encode(errors="replace").decode(),
+        describe(error),
+        is_mistake=isinstance(error, _MISTAKES),
+    )
 
 
 def _late(timeout_s: float) -> CallFailedError:

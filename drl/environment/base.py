@@ -72,4 +72,7 @@ class Environment(ABC):
 
     @abstractmethod
     def explain(self, task: Task, goal: Goal, result: ToolResult) -> str:
-        """Why the exact call of `goal`, which gave `result`, does not reach it; no values in it."""
+        """Why the exact call of `goal`, which gave `result`, does not reach it.
+
+        Causes are counted, so no values of the data in it, but for what a tool of users' says.
+        """

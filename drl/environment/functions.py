@@ -19,11 +19,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
-from typing import NamedTuple
-from weakref import WeakKeyDictionary
+from weakref import WeakSet
 
 from drl.domains.own import plain
 from drl.domains.own.modules import LoadingError, content_digest, is_file
@@ -40,12 +39,14 @@ from drl.types import Goal, Task, Toolbox, ToolCall, ToolResult
 _LOG = logging.getLogger(__name__)
 
 
-class _Bench(NamedTuple):
-    """What all sessions of an environment share."""
+@dataclass(frozen=True, slots=True)
+class _Bench:
+    """What all sessions of an environment share; `proven` are readers that did only read."""
 
     tools: FunctionTools
     goals: OwnGoals
     timeout_s: float
+    proven: set[str] = field(default_factory=set)
 
 
 class FunctionsSession(Session):
@@ -69,26 +70,30 @@ class FunctionsSession(Session):
 
         Raises:
             CheckError: a check of the task broke.
+            ConfigError: a function that should only read has written.
         """
-        tools, goals, timeout_s = self._bench
+        bench = self._bench
         try:
-            arguments = tools.toolset.read(call)
-            tool = tools.functions[call.name]
-            state = deepcopy(self._state) if tool.writes else self._state
-            value = plain.to_plain(await tool.run(state, arguments, timeout_s))
+            arguments = bench.tools.toolset.read(call)
+            tool = bench.tools.functions[call.name]
+            on_trial = tool.takes_state and not tool.writes and call.name not in bench.proven
+            state = deepcopy(self._state) if tool.writes or on_trial else self._state
+            value = plain.to_plain(await tool.run(state, arguments, bench.timeout_s))
         except BadCallError as error:
             return refusal(error)
         except CallFailedError as error:
-            _LOG.info("tool %s: %s", call.name, error.where)
+            if error.is_mistake:
+                _LOG.warning("tool %s: %s", call.name, error.where)
             return refusal(error)
         except NotJsonError as error:
-            _LOG.warning("tool %s returned something that is not JSON: %s", call.name, error)
-            return refusal(
-                NotJsonError(f"{call.name} returned something that is not JSON: {error}")
-            )
+            said = f"{call.name} returned something that is not JSON: {error}"
+            _LOG.warning("tool %s", said)
+            return refusal(NotJsonError(said))
+        if on_trial:
+            self._prove(call.name, state)
         self._state = state
         self._done += (Done(call, value),)
-        held = await goals.fulfilled(self._world, state, self._done, wrote=tool.writes)
+        held = await bench.goals.fulfilled(self._world, state, self._done, wrote=tool.writes)
         return ToolResult(value, fulfilled=held)
 
     def fork(self) -> FunctionsSession:
@@ -98,6 +103,14 @@ class FunctionsSession(Session):
     def digest(self) -> str:
         """A hash of the state."""
         return plain.digest(self._state)
+
+    def _prove(self, name: str, state: object) -> None:
+        """A reader is trusted from now on, if the copy that it was given once is unchanged."""
+        if plain.digest(state) != self.digest():
+            raise ConfigError(
+                f"environment.tools: READ_ONLY names {name}, but it changes the state; take it out"
+            )
+        self._bench.proven.add(name)
 
 
 @dataclass(kw_only=True)
@@ -119,7 +132,7 @@ class FunctionsEnvironment(Environment):
             raise ConfigError(
                 f"environment.timeout_s={self.timeout_s} must be positive; no call could be made"
             )
-        self._begun: WeakKeyDictionary[OwnWorld, object] = WeakKeyDictionary()
+        self._possible: WeakSet[OwnWorld] = WeakSet()
 
     @property
     def mode(self) -> Mode:
@@ -146,11 +159,12 @@ class FunctionsEnvironment(Environment):
             DataError: its state cannot be made, or one of its goals cannot be reached by any call.
         """
         world = own_world(task, "functions")
-        if world not in self._begun:
-            state = self._begin(world)
+        state = self._begin(world)
+        if world not in self._possible:
+            _refuse_unusable(world, state)
             self._bench.goals.refuse_impossible(task, world, state)
-            self._begun[world] = state
-        return FunctionsSession(self._bench, world, self._begun[world], ())
+            self._possible.add(world)
+        return FunctionsSession(self._bench, world, state, ())
 
     def achieves(
         self, goal: Goal, call: ToolCall, result: ToolResult, open_goals: Sequence[Goal]
@@ -173,23 +187,26 @@ class FunctionsEnvironment(Environment):
         return _Bench(tools, goals, self.timeout_s)
 
     def _begin(self, world: OwnWorld) -> object:
-        """The state of a fresh session; it can be copied and hashed."""
+        """The state of a fresh session."""
         given = deepcopy(world.state)
         make = self._bench.tools.initial_state
+        if make is None:
+            return {} if given is None else given
         try:
-            if make is None:
-                return {} if given is None else given
-            state = run_blocking(partial(make, given), self.timeout_s)
-            plain.digest(state)
-            deepcopy(state)
+            return run_blocking(partial(make, given), self.timeout_s)
         except CallFailedError as error:
             raise DataError(
                 f"{world.where}: {INITIAL_STATE} of {self.tools} refuses the task's state: "
                 f"{error.where}; mend either"
             ) from error
-        except Exception as error:  # a copy may fail in any way
-            raise DataError(
-                f"{world.where}: the state that {INITIAL_STATE} of {self.tools} made cannot be "
-                f"copied or hashed: {error}; build it of dicts, lists and dataclasses"
-            ) from error
-        return state
+
+
+def _refuse_unusable(world: OwnWorld, state: object) -> None:
+    try:
+        plain.digest(state)
+        deepcopy(state)
+    except Exception as error:  # a copy may fail in any way
+        raise DataError(
+            f"{world.where}: the state that {INITIAL_STATE} made cannot be copied or hashed: "
+            f"{error}; build it of dicts, lists and dataclasses"
+        ) from error

@@ -224,6 +224,18 @@ def test_what_a_tool_raises_is_told_to_the_agent_and_changes_nothing(tools):
     assert call(session, "read").value == ["a"]
 
 
+@pytest.mark.parametrize(
+    ("code", "warned"),
+    [("raise TypeError('x')", True), ("time.sleep(9)", True), ("raise ValueError('x')", False)],
+)
+def test_the_author_is_warned_of_what_looks_like_a_mistake(tools, caplog, code, warned):
+    environment = tools(f'import time\n\ndef f() -> None:\n "F."\n {code}', timeout_s=0.5)
+    assert result_of(environment, "f").error
+    assert bool(caplog.records) is warned
+    if "TypeError" in code:
+        assert caplog.messages == ["tool f: TypeError: x (own_tools.py:5)"]
+
+
 @pytest.mark.parametrize("stop", ["raise SystemExit(1)", "raise KeyboardInterrupt", "1 / 0"])
 def test_no_exception_of_a_tool_stops_the_run(tools, stop):
     code = f'def f():\n "F."\n {stop}\nasync def g():\n "G."\n raise SystemExit(1)'
@@ -440,6 +452,12 @@ def test_a_fork_copies_nothing_and_reading_needs_no_copy(tools):
     assert call(forks[0], "look").value == at_first
     assert call(forks[1], "touch").value == at_first + 1
     assert call(forks[2], "touch").value == at_first + 2
+
+
+def test_a_function_that_only_pretends_to_read_is_found_out(tools):
+    environment = tools(NOTEPAD.replace('("read",)', '("read", "write")'))
+    with pytest.raises(ConfigError, match="READ_ONLY names write, but it changes the state"):
+        result_of(environment, "write", line="x")
 
 
 _MOVES = st.lists(

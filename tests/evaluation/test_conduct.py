@@ -1,6 +1,7 @@
 import pytest
 
-from drl.evaluation.conduct import conduct
+from drl.domains.own.world import OwnWorld
+from drl.evaluation.conduct import Conduct, conduct
 from drl.types import Brief, Goal, Role, Step, Task, ToolCall, ToolResult, Turn, Wish
 
 ACORN = {"name": "acorn guest house", "area": "north", "phone": "01223353888", "parking": "yes"}
@@ -47,6 +48,20 @@ def test_without_requests_or_calls_there_is_nothing_to_measure():
     assert measured.invented_values is None
     assert measured.calls_per_goal == 0
     assert measured.num_turns == 1
+
+
+def test_tasks_of_users_own_are_not_measured_by_toolwoz_s_words():
+    world = OwnWorld(where="tasks.jsonl:1", state=None, checks={})
+    goal = Goal("book_room", "inn", {"nights": 2})
+    task = Task("t", "test", Brief((), (Wish("inn", {}, {}, {}, {}, ("price",)),)), (goal,), world)
+    booked = ("book_room", {"nights": 2}, {"success": True})
+    assert conduct(task, (user("Two nights."), agent("Done.", booked))) == Conduct(
+        requests_told=None,
+        calls_per_goal=1,
+        invented_values=None,
+        bookings_without_consent=None,
+        num_turns=1,
+    )
 
 
 def test_values_that_nobody_named_are_invented():
