@@ -2,6 +2,7 @@
 
 To add one, write `drl/dataset/<name>.py` with a final `Dataset` and `conf/dataset/<name>.yaml`;
 `tests/contracts/test_dataset.py` then tests it without further work.
+A setting without a default (`???`) gets one for tests in `tests/required.py`.
 """
 
 from abc import ABC, abstractmethod

@@ -3,6 +3,7 @@
 To add one, write `drl/environment/<name>.py` with one `Environment` and one `Session`, and
 `conf/environment/<name>.yaml` with its settings. `tests/contracts/test_environment.py` then tests
 it without further work.
+A setting without a default (`???`) gets one for tests in `tests/required.py`.
 """
 
 from abc import ABC, abstractmethod
