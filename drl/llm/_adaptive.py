@@ -37,9 +37,13 @@ class AdaptiveLimit:
         return int(self._places)
 
     @asynccontextmanager
-    async def place(self) -> AsyncIterator[float]:
-        """A place for one call; gives the time at which it was taken, on the loop's clock."""
-        await self._enter()
+    async def place(self, *, again: bool = False) -> AsyncIterator[float]:
+        """A place for one call; gives the time at which it was taken, on the loop's clock.
+
+        Args:
+            again: whoever had a place before and comes again waits at the head of the line.
+        """
+        await self._enter(again)
         try:
             yield asyncio.get_running_loop().time()
         finally:
@@ -69,12 +73,12 @@ class AdaptiveLimit:
         self._places = max(1.0, self._places / 2)
         return True
 
-    async def _enter(self) -> None:
+    async def _enter(self, again: bool) -> None:
         if not self._line and self._is_open():
             self._taken += 1
             return
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._line.append(turn)
+        (self._line.appendleft if again else self._line.append)(turn)
         self._admit()  # those before may all have been called away
         try:
             await turn

@@ -90,7 +90,12 @@ def meaning(refusal: Refusal, asked: Asked, key: str) -> Trouble | DrlError:
     if status in _PASSING or (status >= 500 and details["type"] != "exceed_context_size_error"):
         what = f"HTTP {status}" if status in _BUSY else f"HTTP {status} ({said})"
         return Trouble(what, wait_s=_asked_wait_s(refusal.headers), refused=status in _BUSY)
-    if status != 403 and _OVERFLOW.search(f"{details['type']} {details['code']} {said}"):
+    if status == 403:
+        return ConfigError(
+            f"{where} is not allowed with the key in llm.api_key_env={asked.api_key_env}: HTTP 403 "
+            f"({said}); use another key or model"
+        )
+    if _OVERFLOW.search(f"{details['type']} {details['code']} {said}"):
         return _overflow(details, said, asked)
     return RefusedRequestError(
         f"{where} refused the request: HTTP {status} ({said}); mend what it names"
@@ -106,7 +111,7 @@ def unknown_model(refusal: Refusal, asked: Asked, key: str, known: list[str]) ->
         key: taken out of what is quoted.
         known: the models that the server listed; none if it did not.
     """
-    if not known:
+    if not known or asked.model in known:
         said = _quote(_details(refusal.body), refusal.body, key)
         return ConfigError(
             f"llm.base_url={asked.address} knows no chat with llm.model={asked.model}: HTTP 404 "

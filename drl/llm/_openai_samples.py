@@ -117,8 +117,8 @@ class Sampler:
     ) -> Answer:
         data = encode(body)
 
-        async def attempt() -> Answer:
-            async with wire.limit.place() as since:
+        async def attempt(number: int) -> Answer:
+            async with wire.limit.place(again=number > 1) as since:
                 tally.start()
                 try:
                     answer = read_answer(await wire.chat(data, asked), len(data))

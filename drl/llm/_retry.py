@@ -105,9 +105,13 @@ class Persistence:
         self._spoke_at = float("-inf")
 
     async def ask(
-        self, attempt: Callable[[], Awaitable[_Answer]], luck: Random
+        self, attempt: Callable[[int], Awaitable[_Answer]], luck: Random
     ) -> Persisted[_Answer]:
         """The answer of the first attempt that succeeds.
+
+        Args:
+            attempt: makes attempt number 1, 2, ...
+            luck: draws the pauses.
 
         Raises:
             OutageError: none did; says what was seen and how often.
@@ -116,7 +120,7 @@ class Persistence:
         seen: Counter[str] = Counter()
         while True:
             try:
-                answer = await attempt()
+                answer = await attempt(seen.total() + 1)
             except Trouble as trouble:
                 seen[trouble.what] += 1
                 pause_s = self._pause_s(seen.total(), trouble, time.monotonic() - started, luck)

@@ -11,7 +11,6 @@ import json
 from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 from drl.llm._openai_body import Dialect, MaxTokensField
 from drl.llm._openai_samples import NPerRequest, Sampler
@@ -56,7 +55,7 @@ class OpenAILLM(LLM):
         )
         patience = Patience(max_attempts, retry_s)
         self._sampler = Sampler(self._server, self._dialect, patience, n_per_request)
-        self._wires: WeakKeyDictionary[asyncio.AbstractEventLoop, Wire] = WeakKeyDictionary()
+        self._wires: dict[asyncio.AbstractEventLoop, Wire] = {}
 
     @property
     def model(self) -> str:
@@ -95,5 +94,7 @@ class OpenAILLM(LLM):
         if wire is None:
             from drl.llm._openai_wire import Wire  # loads the client
 
+            # connections end with their loop, whether anybody closed them or not
+            self._wires = {old: wire for old, wire in self._wires.items() if not old.is_closed()}
             wire = self._wires[loop] = Wire(self._server, self._dialect.model)
         return wire

@@ -100,7 +100,7 @@ class ScriptedLLM(LLM):
         Raises:
             OutageError: as often as `fault_rate` says.
         """
-        prompt = pydantic_core.to_json((request.messages, request.tools, request.tool_choice))
+        prompt = repr((request.messages, request.tools, request.tool_choice)).encode()
         asked = blake2b(prompt + repr(request.seeds).encode(), digest_size=8).digest()
         self._attempts[asked] += 1
         if Random(asked + b"%d" % self._attempts[asked]).random() < self._fault_rate:

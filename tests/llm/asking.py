@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 from drl.llm.base import LLM, Completions, Message, Request, Sampling
@@ -15,11 +16,16 @@ QUICK = {"timeout_s": 5.0, "retry_s": 0.01, "api_key_env": None}
 
 def make(option: str, **settings: JSON) -> LLM:
     """The model of an option of the group `llm`, with other settings."""
-    node = to_plain(compose(CONF, [f"llm={option}"]))["llm"]
-    assert isinstance(node, dict)
-    llm = build("llm", node | settings)
+    llm = build("llm", _node(option) | settings)
     assert isinstance(llm, LLM)
     return llm
+
+
+@cache
+def _node(option: str) -> dict[str, JSON]:
+    node = to_plain(compose(CONF, [f"llm={option}"]))["llm"]
+    assert isinstance(node, dict)
+    return node
 
 
 def make_openai(base_url: str, option: str = "openai", **settings: JSON) -> LLM:

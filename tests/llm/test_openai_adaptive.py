@@ -90,6 +90,23 @@ def test_the_line_is_first_come_first_served_and_skips_who_left():
     assert asyncio.run(line()) == [1, 3, 4, 9]
 
 
+def test_whoever_comes_again_waits_at_the_head_of_the_line():
+    async def line():
+        limit, order = AdaptiveLimit(1), []
+
+        async def visit(number, again):
+            async with limit.place(again=again):
+                order.append(number)
+
+        async with limit.place():
+            waiting = [asyncio.ensure_future(visit(n, again=n == 2)) for n in range(3)]
+            await asyncio.sleep(0)
+        await asyncio.wait(waiting)
+        return order
+
+    assert asyncio.run(line()) == [2, 0, 1]
+
+
 def test_a_line_of_only_those_who_left_blocks_nobody():
     async def left():
         limit = AdaptiveLimit(1)

@@ -6,10 +6,14 @@ import socket
 import threading
 import time
 from collections import Counter
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 
 import pytest
 
 from drl.errors import ConfigError
+from drl.llm._openai_errors import Asked, Refusal, meaning
+from drl.llm._retry import Trouble
 from drl.llm.base import ContextOverflowError, OutageError
 from tests.llm.asking import ask, ask_one, make_openai, request
 from tests.llm.fake_server import FakeServer, by_rate, in_turn
@@ -105,6 +109,26 @@ def test_the_time_a_server_asks_for_is_waited():
         done = ask_one(make_openai(server.base_url, retry_s=10.0))
     assert done.retries == 1
     assert done.seconds < 5.0
+
+
+@pytest.mark.parametrize(
+    ("headers", "wait_s"),
+    [
+        ({"retry-after": "7"}, 7.0),
+        ({"retry-after": "7", "retry-after-ms": "250"}, 0.25),
+        ({"retry-after": format_datetime(datetime.now(UTC) + timedelta(seconds=90))}, 90.0),
+        ({"retry-after": "0"}, None),
+        ({"retry-after": "-5"}, None),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "inf"}, None),
+        ({}, None),
+    ],
+)
+def test_how_long_to_wait_is_read_in_every_form(headers, wait_s):
+    trouble = meaning(Refusal(429, headers, b""), Asked("m", "http://x", None, 1), "")
+    assert isinstance(trouble, Trouble)
+    assert trouble.wait_s == (wait_s and pytest.approx(wait_s, abs=60 if wait_s == 90 else 0))
 
 
 def test_a_server_that_is_down_is_told_within_seconds():
