@@ -9,7 +9,7 @@ Time is foretold by playing the run with the drawn rollouts in place of all othe
 as the run may have take one rollout after the other. Each takes the time in which at least one of
 its requests was under way (or the clock's time, if that is longer: tools may wait for something).
 All become slower where more requests than allowed would be under way. What cannot run side by side
-is a lower bound: the program's own work, and the work of models inside the process. The limits:
+is a lower bound: the program's own work, and the work of models that compute here. The limits:
 servers are taken to answer a full load as fast as the handful, and a local model, which in truth
 gains from larger batches, as slowly; with about as many workers as rollouts, the run takes as long
 as its longest rollout, which may well be longer than any that was drawn.
@@ -92,13 +92,13 @@ class Predicted:
 class Plan:
     """The run: its rollouts, how many requests it keeps under way, and what models cost.
 
-    A price of None is not known. Models `in_process` share this machine.
+    A price of None is not known. Models that are `computing` share this machine.
     """
 
     num_rollouts: int
     concurrency: int
     prices: Mapping[str, Price | None]
-    in_process: frozenset[str]
+    computing: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,17 @@ def costs(entries: Iterable[Entry], times: Mapping[str, tuple[float, float]]) ->
             spent.requests += 1
             spans = cost.spans.setdefault(entry.model, [])
             spans.append((entry.began, entry.began + entry.seconds))
-    return list(found.values())
+    return _with_shared_work(list(found.values()))
+
+
+def _with_shared_work(found: list[RolloutCost]) -> list[RolloutCost]:
+    """The own work of rollouts that ran side by side is known in sum only: by requests."""
+    requests = [sum(spent.requests for spent in cost.spent.values()) for cost in found]
+    work = sum(cost.own_s for cost in found)
+    if any(requests):
+        for cost, its in zip(found, requests, strict=True):
+            cost.own_s = work * its / sum(requests)
+    return found
 
 
 def forecast(drawn: Sequence[RolloutCost], plan: Plan) -> Forecast:
@@ -198,9 +208,9 @@ def wall_time(drawn: Sequence[RolloutCost], plan: Plan) -> Predicted:
     draw = Random(0)
     played = _makespan([slower * draw.choice(durations) for _ in range(plan.num_rollouts)], workers)
     own = [cost.own_s for cost in drawn]
-    # a model in this process works on requests of several rollouts at once: their time counts once
-    local = _union(s for c in drawn for model in plan.in_process for s in c.spans.get(model, ()))
-    per_local = [cost.model_seconds(plan.in_process) for cost in drawn]
+    # a model on this machine works on requests of several rollouts at once: their time counts once
+    local = _union(s for c in drawn for model in plan.computing for s in c.spans.get(model, ()))
+    per_local = [cost.model_seconds(plan.computing) for cost in drawn]
     scale = plan.num_rollouts / len(drawn)
     seconds, taking = max(
         (played, durations), (sum(own) * scale, own), (local * scale, per_local), key=lambda p: p[0]

@@ -69,11 +69,12 @@ def fidelity(
     spoken = [t for t in dialogue if t.role is Role.USER and not _is_broken(t)]
     num_turns = sum(turn.role is Role.USER for turn in dialogue)
     wanted = needed(task, dialogue)
-    said = [one for one in wanted if one.is_in(turn.text or "" for turn in spoken)]
+    unsaid = [one for one in wanted if not one.is_in(turn.text or "" for turn in spoken)]
+    last = len(dialogue) - 1
     findings = (*_of_turns(task, dialogue), *_of_the_end(task, dialogue, stop, num_open_goals))
     count = {name: sum(f.measure == name for f in findings) for name in MEASURES}
     return Fidelity(
-        goal_coverage=len(said) / len(wanted) if wanted else None,
+        goal_coverage=1 - len(unsaid) / len(wanted) if wanted else None,
         leakage=float(count["leakage"] > 0),
         role_flips=float(count["role_flips"] > 0),
         premature_stops=float(count["premature_stops"] > 0),
@@ -82,11 +83,7 @@ def fidelity(
         broken_turns=count["broken_turns"] / num_turns if num_turns else 0.0,
         findings=(
             *findings,
-            *(
-                Finding("goal_coverage", 0, f"never says {one}")
-                for one in wanted
-                if one not in said
-            ),
+            *(Finding("goal_coverage", last, f"never says {one}") for one in unsaid),
         ),
     )
 

@@ -140,6 +140,9 @@ class LLM(ABC):
     in_process: bool = False
     """Whether it runs inside this process and so bills nobody."""
 
+    computes: bool = False
+    """Whether it computes on this machine, so that requests side by side slow one another down."""
+
     @property
     @abstractmethod
     def model(self) -> str:

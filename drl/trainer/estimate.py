@@ -101,7 +101,7 @@ def _plan(parts: Parts, num_rollouts: int) -> Plan:
         num_rollouts=num_rollouts,
         concurrency=chosen(parts.rollout).concurrency,
         prices={llm.model: price_of(llm, parts.calls.prices) for llm in llms},
-        in_process=frozenset(llm.model for llm in llms if llm.in_process),
+        computing=frozenset(llm.model for llm in llms if llm.computes),
     )
 
 

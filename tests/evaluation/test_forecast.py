@@ -9,8 +9,8 @@ from drl.calls.prices import Price
 from drl.evaluation.forecast import Plan, Predicted, RolloutCost, costs, forecast, total, wall_time
 
 
-def plan(num_rollouts=10, concurrency=4, *, in_process=(), **prices):
-    return Plan(num_rollouts, concurrency, prices, frozenset(in_process))
+def plan(num_rollouts=10, concurrency=4, *, computing=(), **prices):
+    return Plan(num_rollouts, concurrency, prices, frozenset(computing))
 
 
 def entry(task, *keys, began=0.0, seconds=1.0, tokens=(100, 20, 10), model="m", **more):
@@ -66,6 +66,14 @@ def test_a_sample_counts_once_however_often_it_is_used():
     )
     assert first.request_seconds == 2.0
     assert second.spent["agent", "m"].requests == 1
+
+
+def test_work_of_rollouts_side_by_side_is_shared_out_by_their_requests():
+    entries = [entry("t", "a", began=1.0), entry("u", "b", began=1.0), entry("u", "c", began=2.0)]
+    found = costs(entries, {"t": (9.0, 0.0), "u": (9.0, 0.6)})
+    assert [cost.own_s for cost in found] == pytest.approx([0.2, 0.4])
+    alone = costs([], {"t": (9.0, 0.1), "u": (9.0, 0.6)})
+    assert [cost.own_s for cost in alone] == [0.1, 0.6]
 
 
 def test_half_a_request_that_was_spared_is_half_its_tokens_and_one_request():
@@ -125,10 +133,10 @@ def test_the_programs_own_work_adds_up():
     assert wall_time([alone(3.0, own_s=1.0)], plan(100, 50)).value == 100.0
 
 
-def test_a_model_in_this_process_is_one_for_all():
+def test_a_model_that_computes_here_is_one_for_all():
     # two rollouts that used it at the same time kept it busy for 3 seconds: 10 take 15
     drawn = [alone(3.0), alone(3.0)]
-    assert wall_time(drawn, plan(10, 10, in_process=["m"])).value == 15.0
+    assert wall_time(drawn, plan(10, 10, computing=["m"])).value == 15.0
 
 
 def test_the_interval_of_time_is_that_of_what_takes_it():
