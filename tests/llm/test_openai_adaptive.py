@@ -6,7 +6,8 @@ import pytest
 
 from drl.llm._adaptive import GROWTH, AdaptiveLimit
 from tests.llm.asking import ask, make_openai, request
-from tests.llm.fake_server import FakeServer, by_rate
+from tests.llm.fake_server import FakeServer
+from tests.llm.faults import by_rate
 
 
 def test_a_refusal_halves_the_limit_and_a_burst_of_them_does_so_once():

@@ -15,7 +15,8 @@ from drl.llm.base import LLM
 from drl.runtime.compose import compose
 from drl.runtime.config import check_nodes, to_plain
 from tests.llm.asking import CONF, QUICK, ask_one, make, request
-from tests.llm.fake_server import FakeServer, in_turn
+from tests.llm.fake_server import FakeServer
+from tests.llm.faults import in_turn
 
 KEY = "sk-proj-4fEx9Qb2LmNop7"
 WITH_PASSWORD = "https://me:hush@host/v1"

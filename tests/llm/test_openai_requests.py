@@ -9,7 +9,8 @@ from drl.errors import ConfigError
 from drl.llm.base import Message, Sampling, ToolUse, Usage
 from drl.types import Sampled, ToolSpec
 from tests.llm.asking import ask, ask_one, make, make_openai, request
-from tests.llm.fake_server import HUGE, FakeServer, in_turn
+from tests.llm.fake_server import FakeServer
+from tests.llm.faults import HUGE, in_turn
 
 TOOL = ToolSpec("book", "books", {"type": "object", "properties": {"name": {"type": "string"}}})
 
