@@ -20,7 +20,7 @@ END_ID = 257
 VOCABULARY = 258
 
 
-def save(
+def save_tiny_model(
     folder: Path,
     config: PreTrainedConfig | None = None,
     template: str | None = TEMPLATE,
@@ -41,7 +41,7 @@ def save(
 
 
 def llama(**changes: object) -> LlamaConfig:
-    """Two layers, four heads of which two share keys, room for 512 tokens."""
+    """Two layers, four heads of which two share keys, room for 2,048 tokens."""
     settings = {
         "vocab_size": VOCABULARY,
         "hidden_size": 32,
@@ -49,7 +49,7 @@ def llama(**changes: object) -> LlamaConfig:
         "num_hidden_layers": 2,
         "num_attention_heads": 4,
         "num_key_value_heads": 2,
-        "max_position_embeddings": 512,
+        "max_position_embeddings": 2048,
         "bos_token_id": 256,
         "eos_token_id": END_ID,
         "pad_token_id": END_ID,

@@ -1,0 +1,89 @@
+"""PEFT adapters: put into the model they were trained for, refused by any other."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from drl.errors import ConfigError
+
+if TYPE_CHECKING:
+    from peft import PeftConfig
+    from transformers import PreTrainedModel
+
+WEIGHTS = "adapter_model.safetensors"
+
+
+def put_in(model: PreTrainedModel, base: Path, adapter: Path) -> None:
+    """Put an adapter into a model, whose layers then apply it.
+
+    It is not merged: rounded to bfloat16 together, weights would swallow small changes, and
+    log-probabilities would not be those of the training that made it.
+
+    Args:
+        model: the base.
+        base: the folder it came from.
+        adapter: a folder in PEFT's layout.
+
+    Raises:
+        ConfigError: the folder holds no adapter, or one for another base.
+    """
+    from peft import (
+        PeftConfig,
+        get_peft_model,
+        get_peft_model_state_dict,
+        load_peft_weights,
+        set_peft_model_state_dict,
+    )
+
+    if not (adapter / WEIGHTS).is_file():
+        raise ConfigError(
+            f"llm.adapter={adapter} holds no {WEIGHTS}; name a folder that PEFT saved"
+        )
+    try:
+        config = PeftConfig.from_pretrained(str(adapter))
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise ConfigError(
+            f"llm.adapter={adapter} cannot be read ({error}); name a folder that PEFT saved"
+        ) from error
+    _check(config, base, adapter)
+    config.inference_mode = True
+    try:
+        adapted = get_peft_model(model, config)
+        weights = load_peft_weights(str(adapter), device=str(model.device))
+        loaded = set_peft_model_state_dict(adapted, weights)
+    except (RuntimeError, ValueError, KeyError) as error:
+        raise _other_base(config, base, adapter, str(error)) from error
+    wanted = set(get_peft_model_state_dict(adapted, save_embedding_layers=False))
+    amiss = [*loaded.unexpected_keys, *(wanted - weights.keys())]
+    if amiss:
+        raise _other_base(config, base, adapter, f"{len(amiss)} weights do not match, {amiss[0]}")
+
+
+def _check(config: PeftConfig, base: Path, adapter: Path) -> None:
+    if config.is_prompt_learning:
+        raise ConfigError(
+            f"llm.adapter={adapter} is of kind {config.peft_type}, which puts tokens before the "
+            "prompt; use one that changes weights, such as LoRA"
+        )
+    wanted = config.base_model_name_or_path
+    if wanted and _plain_name(wanted) != _plain_name(str(base)):
+        raise _other_base(config, base, adapter, "its base has another name")
+
+
+def _plain_name(name: str) -> str:
+    """A model's name without its owner or folder, in lower-case letters and digits."""
+    path = Path(name)
+    # the hub's cache keeps `owner/name` as models--owner--name/snapshots/<commit>
+    last = path.parents[1].name.split("--")[-1] if path.parent.name == "snapshots" else path.name
+    return re.sub(r"[^a-z0-9]", "", last.lower())
+
+
+def _other_base(config: PeftConfig, base: Path, adapter: Path, cause: str) -> ConfigError:
+    wanted = config.base_model_name_or_path or "another model"
+    return ConfigError(
+        f"llm.adapter={adapter} was trained on {wanted}, but llm.model is {base} "
+        f"({' '.join(cause.split())[:200]}); set llm.model={wanted}, or where that is the same "
+        "model under another name, base_model_name_or_path in adapter_config.json"
+    )
