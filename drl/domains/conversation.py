@@ -7,7 +7,6 @@ some. All take bounded time on texts of up to `LONGEST` characters; refuse longe
 
 import re
 import unicodedata
-from collections.abc import Sequence
 from typing import NamedTuple
 
 LONGEST = 20_000
@@ -82,31 +81,6 @@ def consents(text: str, agent_text: str) -> bool:
     return bool(_ASSENT.search(text)) and not _REFUSAL.search(text) and offers(agent_text)
 
 
-def leaks(text: str, private: Sequence[str], num_words: int) -> tuple[str, ...]:
-    """Runs of `num_words` or more words that stand in the text and in one of the private texts.
-
-    Each is given once, at its longest, in lower case.
-    """
-    words = _WORD.findall(text.lower())
-    hidden: set[tuple[str, ...]] = set()
-    for secret in private:
-        its = _WORD.findall(secret.lower())
-        hidden |= {tuple(its[i : i + num_words]) for i in range(len(its) - num_words + 1)}
-    runs: dict[str, None] = {}
-    start = end = -1
-    for i in range(len(words) - num_words + 1):
-        if tuple(words[i : i + num_words]) not in hidden:
-            continue
-        if i >= end:
-            if end > 0:
-                runs[" ".join(words[start:end])] = None
-            start = i
-        end = i + num_words
-    if end > 0:
-        runs[" ".join(words[start:end])] = None
-    return tuple(runs)
-
-
 def _part(text: str) -> Parted:
     """One pass of `split_private`; taking one thing out may lay another bare."""
     private: list[str] = []
@@ -175,7 +149,6 @@ _BREAK = re.compile(
 """Where a label may follow inside a line: after a sentence."""
 
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?]*\s*|[.!?\n]+\s*")
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 _AGENT_LABEL = re.compile(
     r"^[ \t>*_\[(]{0,8}(?:travel |service )?(?:agent|assistant|operator|representative|bot)"

@@ -1,4 +1,4 @@
-"""What words give away: private parts, who speaks, what agrees to an action, what leaks."""
+"""What words give away: private parts, who speaks, what agrees to an action."""
 
 import pytest
 from hypothesis import given
@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from drl.domains.conversation import (
     audible,
     consents,
-    leaks,
     offers,
     own_words,
     role_flip,
@@ -136,17 +135,6 @@ def test_an_offer_asks_for_leave_to_act():
     assert offers(OFFER)
     assert not offers("Would you like me to book it? Or is there anything else I can book?")
     assert not offers("I booked it.")
-
-
-def test_leaks_are_the_longest_runs_of_words_in_common():
-    private = ["You are looking for a place to stay.", "It should be CHEAP, and near the river"]
-    text = "Hi! I am looking for a place to stay. It should be cheap and near the river."
-    assert leaks(text, private, 5) == (
-        "looking for a place to stay",
-        "it should be cheap and near the river",
-    )
-    assert leaks(text, private, 9) == ()
-    assert leaks("", private, 1) == ()
 
 
 @given(st.text(), st.text())
