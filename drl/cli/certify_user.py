@@ -50,7 +50,10 @@ def certify_user(
         folder = folder.parents[1] / str(plain["name"]) / config_hash(plain)
     with resumable(str(folder)):
         summary = run_config(plain, groups, folder)
-    broken = summary["broken_rules"]
+    _fail_by(summary["broken_rules"])
+
+
+def _fail_by(broken: JSON) -> None:
     assert isinstance(broken, list), "the trainer's summary has this form"
     for line in broken:
         typer.echo(line, err=True)
