@@ -2,8 +2,9 @@
 
 A participant asks a `Line`, which is an `LLM` itself. Samples that were answered before come from
 the cache; one that is on its way is waited for; the rest leave in one request with all others of
-the same prompt that were asked in the same tick of the event loop: so the children of a branching
-point, which have the same prompt, are one request with `n` samples.
+the same prompt and place that were asked in the same tick of the event loop: so the children of a
+branching point are one request with `n` samples. Equal prompts elsewhere go on their own, since
+whether they meet is a matter of time, and results must not be.
 """
 
 from __future__ import annotations
@@ -25,8 +26,11 @@ from drl.calls.ledger import Entry, Ledger
 from drl.calls.prices import Price, price_of
 from drl.calls.settings import CallSettings
 from drl.llm.base import LLM, Completion, Completions, Request, Usage
+from drl.types import Place
 
 Answer = Future[Completion]
+_Wanted = tuple[bytes, Place | None]
+"""What parcels are put together by: the prompt, and where in the run it is asked."""
 
 
 class Switchboard:
@@ -106,7 +110,7 @@ class Line(LLM):
         self._cache = cache
         self._budget = budget
         self._ledger = ledger
-        self._parcels: dict[bytes, _Parcel] = {}
+        self._parcels: dict[_Wanted, _Parcel] = {}
         self._coming: dict[bytes, Answer] = {}
         self._under_way: set[Task[None]] = set()
         self._is_draining = False
@@ -144,17 +148,18 @@ class Line(LLM):
     def _post(self, request: Request, prompt: bytes, key: bytes, seed: int) -> Answer:
         """Put a sample into the parcel of its prompt; the first in it sends it in the next tick."""
         loop = asyncio.get_running_loop()
-        parcel = self._parcels.get(prompt)
+        wanted = (prompt, request.place)
+        parcel = self._parcels.get(wanted)
         if parcel is None:
-            parcel = self._parcels[prompt] = _Parcel(request)
-            loop.call_soon(self._dispatch, prompt)
+            parcel = self._parcels[wanted] = _Parcel(request)
+            loop.call_soon(self._dispatch, wanted)
         answer: Answer = loop.create_future()
         parcel.answers[key] = (seed, answer)
         self._coming[key] = answer
         return answer
 
-    def _dispatch(self, prompt: bytes) -> None:
-        task = asyncio.ensure_future(self._send(self._parcels.pop(prompt)))
+    def _dispatch(self, wanted: _Wanted) -> None:
+        task = asyncio.ensure_future(self._send(self._parcels.pop(wanted)))
         self._under_way.add(task)
         task.add_done_callback(self._under_way.discard)
 

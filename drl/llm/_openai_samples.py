@@ -60,7 +60,9 @@ class Sampler:
     ) -> None:
         self._server = server
         self._dialect = dialect
-        self._persistence = Persistence(f"llm.model={dialect.model}", patience)
+        self._persistence = Persistence(
+            lambda: f"llm.model={dialect.model} at {server.address}", patience
+        )
         self._several = n_per_request is not False
         self._learns = n_per_request == "auto"
 

@@ -94,11 +94,11 @@ class Persistence:
     """Asks until an answer comes or patience ends; remembers whether the server ever answered.
 
     Args:
-        name: what is asked, for messages.
+        name: says what is asked, for messages.
         patience: how long to go on.
     """
 
-    def __init__(self, name: str, patience: Patience) -> None:
+    def __init__(self, name: Callable[[], str], patience: Patience) -> None:
         self._name = name
         self._patience = patience
         self._was_reached = False
@@ -153,14 +153,14 @@ class Persistence:
             what if times == 1 else f"{what} ({times} times)" for what, times in seen.most_common()
         )
         return OutageError(
-            f"{self._name}: given up after {_count(seen.total(), 'attempt')} in {elapsed_s:.1f} s: "
+            f"{self._name()}: given up after {_count(seen.total(), 'attempt')} in {elapsed_s:.1f} s: "
             f"{account}; see whether the server runs, or raise llm.max_attempts"
         )
 
     def _speak(self, trouble: Trouble, pause_s: float) -> None:
         if time.monotonic() - self._spoke_at >= _QUIET_S:
             self._spoke_at = time.monotonic()
-            _LOG.warning("%s: %s; asking again in %.1f s", self._name, trouble.what, pause_s)
+            _LOG.warning("%s: %s; asking again in %.1f s", self._name(), trouble.what, pause_s)
 
 
 def _count(number: int, noun: str) -> str:

@@ -72,7 +72,8 @@ async def attempt(work: Awaitable[_Result], stage: str) -> _Result | Failure:
 
 
 def failure_of(stage: str, error: BaseException) -> Failure:
-    """An error as data; the traceback goes to the log."""
+    """An error as data; the traceback of a fault in the code goes to the log."""
     failure = Failure(stage, f"{type(error).__name__}: {error}")
-    _LOG.warning("a %s broke: %s", stage, failure.cause, exc_info=error)
+    fault = None if isinstance(error, DrlError) else error
+    _LOG.warning("a dialogue broke (%s): %s", stage, failure.cause, exc_info=fault)
     return failure

@@ -37,8 +37,10 @@ def run(*overrides: str, timeout: int = 300) -> subprocess.CompletedProcess:
         (["llm.model=x"], "llm.model cannot be set because llm is not chosen; add llm=NAME"),
         (["~calls"], "calls cannot be taken away"),
         (
-            ["reward=goal_api", "reward._target_=drl.user_simulator.script.ScriptUserSimulator"]
-            + ["~reward.judge_against"],
+            [
+                *["reward=goal_api", "~reward.judge_against"],
+                "reward._target_=drl.user_simulator.script.ScriptUserSimulator",
+            ],
             "is a ScriptUserSimulator, which is no Reward",
         ),
         (["color=red"], "color is not known; settings: name, seed, data_dir, calls; groups:"),

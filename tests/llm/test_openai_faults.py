@@ -84,7 +84,8 @@ def test_when_patience_ends_it_says_what_was_seen_and_how_often():
     with FakeServer(fault=faults) as server, pytest.raises(OutageError) as caught:
         ask_one(make_openai(server.base_url, max_attempts=4, model="m"))
     message = str(caught.value)
-    assert message.startswith("llm.model=m: given up after 4 attempts in ")
+    assert "llm.model=m at http://127.0.0.1:" in message
+    assert ": given up after 4 attempts in " in message
     assert "HTTP 500 (it broke) (2 times)" in message
     assert "HTTP 429" in message
     assert "an answer without choices" in message
@@ -137,7 +138,8 @@ def test_waiting_is_not_silent(caplog):
         ask_one(make_openai(server.base_url, model="m"))
     lines = [r.getMessage() for r in caplog.records if r.name.startswith("drl.")]
     assert len(lines) == 1, "one line in ten seconds is enough"
-    assert lines[0].startswith("llm.model=m: HTTP 500 (it broke); asking again in ")
+    where = f"llm.model=m at {server.base_url}"
+    assert lines[0].startswith(f"{where}: HTTP 500 (it broke); asking again in ")
 
 
 def test_of_samples_side_by_side_one_failure_fails_the_request_and_leaves_none_behind():
