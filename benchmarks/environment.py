@@ -51,6 +51,8 @@ def main() -> None:
         split="test",
         ids=None,
         exclude_unwinnable=False,
+        shuffle=None,
+        start=0,
         limit=None,
         shard=0,
         num_shards=1,

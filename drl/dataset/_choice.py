@@ -1,6 +1,7 @@
-"""Which tasks of a split a dataset gives: some by id, the first so many, one shard of those."""
+"""Which tasks of a split a dataset gives: some by id, a slice in some order, one shard of it."""
 
 from collections.abc import Callable, Collection, Sequence
+from random import Random
 from typing import TypeVar
 
 from drl.errors import ConfigError
@@ -8,12 +9,14 @@ from drl.errors import ConfigError
 _Task = TypeVar("_Task")
 
 
-def check_choice(*, limit: int | None, shard: int, num_shards: int) -> None:
+def check_choice(*, start: int, limit: int | None, shard: int, num_shards: int) -> None:
     """Refuse a choice that no data could satisfy.
 
     Raises:
         ConfigError: it chooses no task, or a shard that does not exist.
     """
+    if start < 0:
+        raise ConfigError(f"dataset.start={start} must not be negative; 0 is the first task")
     if limit is not None and limit < 1:
         raise ConfigError(f"dataset.limit={limit} chooses no task; use at least 1, or null for all")
     if num_shards < 1:
@@ -41,14 +44,29 @@ def take_named(
 
 
 def take_shard(
-    chosen: Sequence[_Task], *, limit: int | None, shard: int, num_shards: int
+    chosen: Sequence[_Task],
+    *,
+    shuffle: int | None,
+    start: int,
+    limit: int | None,
+    shard: int,
+    num_shards: int,
 ) -> Sequence[_Task]:
-    """Of the first `limit` every `num_shards`-th, beginning with number `shard`.
+    """Of `limit` tasks from number `start` every `num_shards`-th, beginning with number `shard`.
+
+    `shuffle` is the seed of an order that is drawn before; None keeps the given one.
 
     Raises:
         ConfigError: none is left.
     """
-    within = chosen[:limit]
+    order = list(chosen)
+    if shuffle is not None:
+        Random(shuffle).shuffle(order)
+    within = order[start : None if limit is None else start + limit]
+    if not within:
+        raise ConfigError(
+            f"dataset.start={start} is past the last of the {len(order)} chosen tasks; lower it"
+        )
     part = within[shard::num_shards]
     if not part:
         raise ConfigError(

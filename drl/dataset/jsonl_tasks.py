@@ -36,6 +36,8 @@ class JsonlTasksDataset(Dataset):
     path: str
     split: str
     ids: list[str] | None
+    shuffle: int | None
+    start: int
     limit: int | None
     shard: int
     num_shards: int
@@ -47,7 +49,9 @@ class JsonlTasksDataset(Dataset):
                 f"dataset.path={self.path} is no file (seen from {Path.cwd()}); name a JSONL file "
                 "with one task a line"
             )
-        check_choice(limit=self.limit, shard=self.shard, num_shards=self.num_shards)
+        check_choice(
+            start=self.start, limit=self.limit, shard=self.shard, num_shards=self.num_shards
+        )
 
     @property
     def version(self) -> str:
@@ -68,7 +72,10 @@ class JsonlTasksDataset(Dataset):
         return f"{path.name}-{digest.hexdigest()}"
 
     def load(self) -> Sequence[Task]:
-        """The chosen tasks: of the split first `ids` are taken, then `limit`, then the shard.
+        """The chosen tasks.
+
+        Of the split first `ids` are taken, in the order that `shuffle` draws; of those `limit`
+        from number `start` on; of those the shard.
 
         Raises:
             DataError: the file is not as it should be, or a check cannot be loaded.
@@ -88,7 +95,14 @@ class JsonlTasksDataset(Dataset):
                 f"dataset.ids={self.ids} leaves no task of split {self.split}; name at least one, "
                 "or set dataset.ids=null"
             )
-        shard = take_shard(chosen, limit=self.limit, shard=self.shard, num_shards=self.num_shards)
+        shard = take_shard(
+            chosen,
+            shuffle=self.shuffle,
+            start=self.start,
+            limit=self.limit,
+            shard=self.shard,
+            num_shards=self.num_shards,
+        )
         return [_task(lines[name], Path(self.path)) for name in shard]
 
     def _unknown(self, lines: dict[str, TaskLine], split: Sequence[str], name: str) -> str:

@@ -25,6 +25,8 @@ class ToolWOZDataset(Dataset):
     split: str
     ids: list[str] | None
     exclude_unwinnable: bool
+    shuffle: int | None
+    start: int
     limit: int | None
     shard: int
     num_shards: int
@@ -35,7 +37,9 @@ class ToolWOZDataset(Dataset):
             raise ConfigError(
                 f"dataset.split={self.split} is unknown; use one of {', '.join(SPLITS)}"
             )
-        check_choice(limit=self.limit, shard=self.shard, num_shards=self.num_shards)
+        check_choice(
+            start=self.start, limit=self.limit, shard=self.shard, num_shards=self.num_shards
+        )
 
     @property
     def version(self) -> str:
@@ -49,7 +53,8 @@ class ToolWOZDataset(Dataset):
     def load(self) -> Sequence[Task]:
         """The chosen tasks; fetches the data if it is not there yet.
 
-        Of the split first `ids` are taken, then `limit`, then the shard.
+        Of the split first `ids` are taken, in the order that `shuffle` draws; of those `limit`
+        from number `start` on; of those the shard.
 
         Raises:
             DataError: the data cannot be fetched or read.
@@ -57,7 +62,12 @@ class ToolWOZDataset(Dataset):
         """
         loaded = _fetched(Path(self.root))
         shard = take_shard(
-            self._choose(loaded), limit=self.limit, shard=self.shard, num_shards=self.num_shards
+            self._choose(loaded),
+            shuffle=self.shuffle,
+            start=self.start,
+            limit=self.limit,
+            shard=self.shard,
+            num_shards=self.num_shards,
         )
         return [self._task(loaded, dialogue_id) for dialogue_id in shard]
 

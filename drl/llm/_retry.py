@@ -153,8 +153,8 @@ class Persistence:
             what if times == 1 else f"{what} ({times} times)" for what, times in seen.most_common()
         )
         return OutageError(
-            f"{self._name()}: given up after {_count(seen.total(), 'attempt')} in {elapsed_s:.1f} s: "
-            f"{account}; see whether the server runs, or raise llm.max_attempts"
+            f"{self._name()}: given up after {_count(seen.total(), 'attempt')} in "
+            f"{elapsed_s:.1f} s: {account}; see whether the server runs, or raise llm.max_attempts"
         )
 
     def _speak(self, trouble: Trouble, pause_s: float) -> None:

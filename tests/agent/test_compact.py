@@ -107,7 +107,7 @@ def test_on_toolwoz_prompt_and_calls_are_short_for_the_tokenizer_of_smollm2():
     tasks = ToolWOZDataset(
         root=os.environ.get("DRL_DATA", "data"),
         **{"split": "val", "ids": None, "exclude_unwinnable": False, "limit": 200},
-        **{"shard": 0, "num_shards": 1},
+        **{"shuffle": None, "start": 0, "shard": 0, "num_shards": 1},
     ).load()
     scene = tasks[0].world
     assert isinstance(scene, Scene)

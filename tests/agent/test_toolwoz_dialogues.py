@@ -38,6 +38,8 @@ def tasks() -> Sequence[Task]:
         split="val",
         ids=None,
         exclude_unwinnable=False,
+        shuffle=None,
+        start=0,
         limit=NUM_TASKS,
         shard=0,
         num_shards=1,

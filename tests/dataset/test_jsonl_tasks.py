@@ -29,6 +29,7 @@ def write(tmp_path):
 
 def over(path: Path, **settings: object) -> JsonlTasksDataset:
     chosen = {"ids": None, "limit": None, "split": "test", "shard": 0, "num_shards": 1}
+    chosen |= {"shuffle": None, "start": 0}
     return JsonlTasksDataset(path=str(path), **chosen | settings)  # type: ignore[arg-type]
 
 

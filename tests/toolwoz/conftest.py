@@ -33,6 +33,8 @@ def dataset(real_world: World) -> Callable[..., ToolWOZDataset]:
             "split": "test",
             "ids": None,
             "exclude_unwinnable": False,
+            "shuffle": None,
+            "start": 0,
             "limit": None,
             "shard": 0,
             "num_shards": 1,

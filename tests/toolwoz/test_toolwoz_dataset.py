@@ -67,6 +67,20 @@ def test_limit_takes_the_first_of_those_chosen(dataset: Build):
     assert ids(dataset(ids=["PMUL0630", "MUL0003"], limit=1)) == ["MUL0003.json"]
 
 
+def test_a_slice_begins_where_start_says_in_the_order_that_shuffle_draws(dataset: Build):
+    everything = ids(dataset())
+    assert ids(dataset(start=5, limit=10)) == everything[5:15]
+    drawn = ids(dataset(shuffle=3))
+    assert drawn != everything
+    assert sorted(drawn) == sorted(everything)
+    assert ids(dataset(shuffle=3, start=5, limit=10)) == drawn[5:15]
+    assert ids(dataset(shuffle=4)) != drawn
+    with pytest.raises(ConfigError, match=r"dataset\.start=450 is past the last of the 450"):
+        dataset(start=450).load()
+    with pytest.raises(ConfigError, match=r"dataset\.start=-1 must not be negative"):
+        dataset(start=-1)
+
+
 @pytest.mark.parametrize("num_shards", [1, 2, 7, 30])
 def test_shards_are_disjoint_and_together_complete(dataset: Build, num_shards: int):
     shards = [ids(dataset(limit=30, shard=n, num_shards=num_shards)) for n in range(num_shards)]
