@@ -12,25 +12,11 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "experiments/toolwoz_models/README.md").read_text()
 ROWS = [row.split(" | ") for row in PAGE.splitlines() if row.startswith(("| `--", "| without"))]
 FLAGS = [
-    "model",
-    "peft_dir",
-    "user_mode",
-    "user_model",
-    "agent_strategy",
-    "temperature",
-    "task_split",
-    "start_index",
-    "end_index",
-    "max_convo_turns",
-    "debug",
-    "josh_debug",
-    "josh",
-    "shuffle",
-    "log_dir",
-    "max_concurrency",
-    "seed",
-    "beam_size",
-    "josh_agent_tries",
+    *["model", "peft_dir", "user_mode", "user_model"],
+    *["agent_strategy", "temperature", "task_split", "start_index"],
+    *["end_index", "max_convo_turns", "debug", "josh_debug"],
+    *["josh", "shuffle", "log_dir", "max_concurrency"],
+    *["seed", "beam_size", "josh_agent_tries"],
 ]
 """All options of josh-train 0.1.4's main program."""
 
