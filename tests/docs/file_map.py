@@ -1,4 +1,4 @@
-"""The README's file map, from the first line of every module and option.
+"""The README's file map, from the first line of every public module and option.
 
 python -m tests.docs.file_map    writes it into README.md
 """
@@ -18,7 +18,8 @@ def file_map() -> str:
     for folder in ("conf", "drl", "experiments", "benchmarks"):
         lines += ["", f"{folder}/"]
         for path in sorted((ROOT / folder).rglob("*")):
-            if path.suffix in (".py", ".yaml") and path.stat().st_size:
+            shown = path.suffix in (".py", ".yaml") and not path.name.startswith("_")
+            if shown and path.stat().st_size:
                 name = "  " + str(path.relative_to(ROOT / folder))
                 meaning = shorten(_first_line(path), WIDTH, placeholder=" ...")
                 lines.append(f"{name:<40}{meaning}")
