@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from transformers import PreTrainedModel
+from transformers.utils.generic import ModelOutput
 
 from drl.llm import _hf_attention
 from drl.llm._hf_attention import (
@@ -51,11 +52,13 @@ class Forward:
 
     def __init__(self, model: PreTrainedModel) -> None:
         self._model = model
+        # without the layer that makes logits, the largest of small models
+        self._body = model.base_model
         self.device = model.device
         _hf_attention.register()
         model.set_attn_implementation(_hf_attention.NAME)
         probe = Probe(slice(0, 1), {})
-        self._run([0], Step((probe,), (), self._range(0, 1)))
+        self._run(self._body, [0], Step((probe,), (), self._range(0, 1)))
         layers = sorted(probe.shapes)
         shapes = set(probe.shapes.values())
         if layers != list(range(len(layers))) or len(shapes) != 1:
@@ -92,11 +95,11 @@ class Forward:
                 readers.setdefault(id(stored), (stored, []))[1].append(place)
         positions = torch.tensor([row.position for row in rows], device=self.device)
         step = Step(buffers.step(), self._shared(readers.values(), len(rows)), positions)
-        logits = self._run([row.token for row in rows], step, logits_to_keep=0)
+        output = self._run(self._model, [row.token for row in rows], step)
         for row in rows:
             row.used += 1
             row.position += 1
-        return rows, logits
+        return rows, output["logits"][0]
 
     def _compute(self, nodes: Sequence[Node]) -> None:
         tokens: list[int] = []
@@ -112,21 +115,21 @@ class Forward:
             for stored in (*shared, *tail):
                 readers.setdefault(id(stored), (stored, []))[1].extend(range(start, end))
         positions = torch.cat([result.positions for result in results])
-        self._run(tokens, Step(own, self._shared(readers.values(), len(tokens)), positions))
+        step = Step(own, self._shared(readers.values(), len(tokens)), positions)
+        self._run(self._body, tokens, step)
         for node, result in zip(nodes, results, strict=True):
             node.stored = result
 
-    def _run(self, tokens: Sequence[int], step: Step, logits_to_keep: int = 1) -> Tensor:
+    def _run(self, model: nn.Module, tokens: Sequence[int], step: Step) -> ModelOutput:
         with torch.inference_mode():
-            output = self._model(
+            output = model(
                 input_ids=torch.tensor([tokens], device=self.device),
                 position_ids=step.positions[None],
                 use_cache=False,
-                logits_to_keep=logits_to_keep,
                 shared_prefix_step=step,
             )
         self.windows = step.windows
-        return output.logits[0]
+        return output
 
     def _shared(self, readers: Collection[tuple[Stored, list[int]]], number: int) -> list[Shared]:
         return [
@@ -148,7 +151,7 @@ class Forward:
         return torch.arange(start, end, device=self.device)
 
     def _tensor(self, numbers: Sequence[int]) -> Tensor:
-        return torch.tensor(numbers, device=self.device)
+        return torch.tensor(numbers, dtype=torch.long, device=self.device)
 
 
 def parts_of(path: Sequence[Node]) -> tuple[list[Stored], list[Stored]]:

@@ -78,7 +78,7 @@ class Sample:
     log_probs: list[float] = field(default_factory=list)
     finish_reason: FinishReason | None = None
     text: str | None = None
-    """Its text where a stop string ended it."""
+    """Its text where that ends before the last token."""
 
 
 def _own(error: BaseException) -> DrlError:

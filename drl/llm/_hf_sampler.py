@@ -54,6 +54,8 @@ def draw(logits_RV: Tensor, draws: Sequence[Draw]) -> Drawn:
     temperatures = torch.tensor([d.sampling.temperature or 1.0 for d in draws])
     scaled = logits_RV.float() / temperatures.to(logits_RV.device)[:, None]
     log_probs_RV = scaled.log_softmax(dim=-1)
+    if not (log_probs_RV.amax(dim=-1) <= 0).all():
+        raise FloatingPointError("the model's logits are not numbers")
     greedy = [row for row, d in enumerate(draws) if d.sampling.temperature == 0]
     plain = [r for r, d in enumerate(draws) if d.sampling.temperature and not _is_filtered(d)]
     filtered = [r for r, d in enumerate(draws) if d.sampling.temperature and _is_filtered(d)]
@@ -64,8 +66,6 @@ def draw(logits_RV: Tensor, draws: Sequence[Draw]) -> Drawn:
             drawn = take(part, [draws[row] for row in rows])
             for row, token, log_prob in zip(rows, *drawn, strict=True):
                 tokens[row], log_probs[row] = token, log_prob
-    if not all(log_prob <= 0 for log_prob in log_probs):
-        raise FloatingPointError("the model's logits are not numbers")
     return Drawn(tokens, log_probs)
 
 

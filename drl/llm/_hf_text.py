@@ -30,6 +30,7 @@ class Watch:
         sampling = sample.job.request.sampling
         if token in self._end_ids:
             sample.finish_reason = "stop"
+            sample.text = decode(self._tokenizer, sample.token_ids[:-1])
         elif sampling.stop and (text := self._before_stop(sample, sampling.stop)) is not None:
             sample.finish_reason = "stop"
             sample.text = text

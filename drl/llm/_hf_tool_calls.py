@@ -38,7 +38,7 @@ def _read_json(text: str) -> list[tuple[str, str] | None]:
     while place < len(rest):
         try:
             _, end = decoder.raw_decode(rest, place)
-        except ValueError:
+        except (ValueError, RecursionError):
             return []
         calls.append(_read(rest[place:end]))
         place = end
