@@ -51,7 +51,8 @@ def uses(*calls: tuple[str, str], text: str = "") -> Completion:
 def polite() -> ScriptedLLM:
     """A model that answers whatever option asks it in the form its prompt wants.
 
-    Above temperature 0 the seed chooses the words. A customer hangs up after ten turns.
+    Above temperature 0 the seed chooses the words. A customer hangs up after ten turns, if anyone
+    has answered.
     """
     return ScriptedLLM(_politely)
 
@@ -61,11 +62,18 @@ def _politely(request: Request, seed: int) -> str:
     words = random.Random(seed).choice(ANYTHING) if chooses else ANYTHING[0]
     told = request.messages[0].content
     if request.purpose == "user":
-        words = "I need a place to stay." if _turns(request.messages) < 10 else "END_CONVERSATION"
+        has_enough = _turns(request.messages) >= 10 and _is_answered(request.messages)
+        words = "END_CONVERSATION" if has_enough else "I need a place to stay."
         return f'Stay on course.\nSuggested quote: "{words}"' if "quote" in told else words
     if "<COMMAND_END>" in told:
         return f"PLAN I reply. <COMMAND_END> SPEAK {words} <COMMAND_END>"
     return f"SAY {words}" if "SAY" in told else words
+
+
+def _is_answered(messages: Sequence[Message]) -> bool:
+    """Whether a user's prompt shows words of an agent."""
+    in_chat = sum(message.role == "user" for message in messages) > 1  # the first asks to begin
+    return in_chat or "\nagent: " in messages[0].content
 
 
 def _turns(messages: Sequence[Message]) -> int:

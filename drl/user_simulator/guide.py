@@ -1,7 +1,7 @@
 """A customer whose model coaches it to keep to what a human said in the same task."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
@@ -63,16 +63,19 @@ class GuideUserSimulator(UserSimulator):
             "guide.md",
             instructions="\n".join(brief.instructions),
             original="\n".join(_original(brief)) or "(not known)",
-            transcript="\n".join(map(self._line, encounter.history)) or "(not yet begun)",
+            transcript="\n".join(self._lines(encounter.history)) or "(not yet begun)",
             end=END_OF_CONVERSATION,
         )
         return [Message("user", prompt)]
 
-    def _line(self, turn: Turn) -> str:
-        words = turn.text or ""
-        if turn.role is Role.USER:
-            return f"customer: {words}"
-        return f"agent: {without_commands(words) if self.fidelity else words}"
+    def _lines(self, history: Sequence[Turn]) -> Iterator[str]:
+        for turn in history:
+            if turn.text is None:
+                continue
+            if turn.role is Role.USER:
+                yield f"customer: {turn.text}"
+            else:
+                yield f"agent: {without_commands(turn.text) if self.fidelity else turn.text}"
 
     def _quoted(self, text: str, encounter: Encounter) -> Utterance:
         """The advice, and what follows the last mark of a quote, on one line without quotes."""
