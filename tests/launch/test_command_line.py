@@ -30,7 +30,10 @@ def run(*overrides: str, timeout: int = 300) -> subprocess.CompletedProcess:
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
-        (["+experiment=nothing"], "experiment=nothing is not known; known: own_environment, toolwoz_eval"),
+        (
+            ["+experiment=nothing"],
+            "experiment=nothing is not known; known: own_environment, toolwoz_eval",
+        ),
         (["rollout=fancy"], "rollout=fancy is not known; known: best_of_n, best_of_n/budget, josh"),
         (["agent=[1,2]"], ": cannot be composed (argument of type"),
         (["+experiment=null"], "a group takes one name"),
