@@ -1,6 +1,8 @@
 // The numbers of the run. Entries with a known name have a place of their own; all others are
 // shown by their shape: an interval, a number, a table, a list.
 
+const MOST_COLUMNS = 5; // more do not fit beside the list of tasks
+
 const PLACED = new Set([
   "n_tasks", "n_scored", "n_errors", "seconds", "mean_reward", "full_success", "search", "label",
   "simulator", "data_version", "command", "branches", "name", "agent_calls",
@@ -116,7 +118,8 @@ function shapeView(value, depth, named = label) {
     return intervalTable(rows, named);
   }
   const isTable = rows.length > 0 && rows.every(([, row]) => isRecord(row) && !isInterval(row));
-  if (isTable) return recordTable(rows, Array.isArray(value), depth);
+  const isNarrow = rows.every(([, row]) => Object.keys(row ?? {}).length <= MOST_COLUMNS);
+  if (isTable && isNarrow) return recordTable(rows, Array.isArray(value), depth);
   return html(
     "dl",
     { class: "fields" },

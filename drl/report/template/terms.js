@@ -36,6 +36,10 @@ const LABELS = {
   modes: "Set-up",
   calls: "Model calls, by purpose and model",
   usd: "US dollars",
+  llm: "Model",
+  user_llm: "Customer's model",
+  tokens_cached: "Of these cached",
+  cached_samples: "Answers from the cache",
 };
 
 /** A key of JSON as a label: `mean_reward` reads "Mean reward"; other text stays as it is. */
