@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,18 +48,22 @@ def put_in(model: PreTrainedModel, base: Path, adapter: Path) -> None:
         raise ConfigError(
             f"llm.adapter={adapter} cannot be read ({error}); name a folder that PEFT saved"
         ) from error
+    wanted = config.base_model_name_or_path or "another model"
     _check(config, base, adapter)
     config.inference_mode = True
+    config.base_model_name_or_path = model.name_or_path  # peft warns where it is another path
+    # peft 0.21 asks transformers 5.24 for it under an old name
+    warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
     try:
         adapted = get_peft_model(model, config)
         weights = load_peft_weights(str(adapter), device=str(model.device))
         loaded = set_peft_model_state_dict(adapted, weights)
     except (RuntimeError, ValueError, KeyError) as error:
-        raise _other_base(config, base, adapter, str(error)) from error
-    wanted = set(get_peft_model_state_dict(adapted, save_embedding_layers=False))
-    amiss = [*loaded.unexpected_keys, *(wanted - weights.keys())]
+        raise _other_base(wanted, base, adapter, str(error)) from error
+    needed = set(get_peft_model_state_dict(adapted, save_embedding_layers=False))
+    amiss = [*loaded.unexpected_keys, *(needed - weights.keys())]
     if amiss:
-        raise _other_base(config, base, adapter, f"{len(amiss)} weights do not match, {amiss[0]}")
+        raise _other_base(wanted, base, adapter, f"{len(amiss)} weights do not match, {amiss[0]}")
 
 
 def _check(config: PeftConfig, base: Path, adapter: Path) -> None:
@@ -69,7 +74,7 @@ def _check(config: PeftConfig, base: Path, adapter: Path) -> None:
         )
     wanted = config.base_model_name_or_path
     if wanted and _plain_name(wanted) != _plain_name(str(base)):
-        raise _other_base(config, base, adapter, "its base has another name")
+        raise _other_base(wanted, base, adapter, "its base has another name")
 
 
 def _plain_name(name: str) -> str:
@@ -80,8 +85,7 @@ def _plain_name(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", last.lower())
 
 
-def _other_base(config: PeftConfig, base: Path, adapter: Path, cause: str) -> ConfigError:
-    wanted = config.base_model_name_or_path or "another model"
+def _other_base(wanted: str, base: Path, adapter: Path, cause: str) -> ConfigError:
     return ConfigError(
         f"llm.adapter={adapter} was trained on {wanted}, but llm.model is {base} "
         f"({' '.join(cause.split())[:200]}); set llm.model={wanted}, or where that is the same "

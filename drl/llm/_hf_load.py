@@ -58,6 +58,7 @@ def load(
         ConfigError: the folder holds no causal model, or the adapter is for another base.
     """
     import torch
+    from safetensors import SafetensorError
     from transformers import AutoModelForCausalLM, AutoTokenizer
     from transformers.utils import logging
 
@@ -70,7 +71,7 @@ def load(
             folder, dtype=kind, local_files_only=True
         )
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    except (OSError, ValueError, KeyError, ImportError) as error:
+    except (OSError, ValueError, KeyError, ImportError, SafetensorError) as error:
         cause = " ".join(str(error).split())
         raise ConfigError(
             f"llm.model={folder} cannot be loaded as a causal model ({cause}); see its config.json"

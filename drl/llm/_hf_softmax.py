@@ -28,7 +28,7 @@ class Rule(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What tokens took from one part: out [N, H, Dv], and float lse [N, H]."""
+    """What tokens took from one part: out [..., Dv], and the float log of the denominator [...]."""
 
     out: Tensor
     lse: Tensor
@@ -51,7 +51,7 @@ def merge(first: Seen, second: Seen) -> Seen:
 
 def softmax_part(
     q: Tensor, k: Tensor, v: Tensor, rule: Rule, mask: Tensor | None, *, is_causal: bool = False
-) -> tuple[Tensor, Tensor]:
+) -> Seen:
     """Attention of q [R, G, n, D] over k [R, G, S, D], v [R, G, S, Dv], and its denominators' log.
 
     On the CPU torch's own fused kernel does it; it is what scaled_dot_product_attention runs, but
@@ -61,15 +61,16 @@ def softmax_part(
         if mask is not None:
             mask = mask.to(q.dtype)
             mask = mask if mask.ndim == 4 else mask[None, None]
-        return torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
+        out, lse = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
             q, k, v, is_causal=is_causal, attn_mask=mask, scale=rule.scale
         )
+        return Seen(out, lse)
     return softmax_part_by_hand(q, k, v, rule, mask, is_causal=is_causal)
 
 
 def softmax_part_by_hand(
     q: Tensor, k: Tensor, v: Tensor, rule: Rule, mask: Tensor | None, *, is_causal: bool = False
-) -> tuple[Tensor, Tensor]:
+) -> Seen:
     """The same from matrix products, on any device and with a soft limit."""
     scores = (q @ k.transpose(-1, -2)).float() * rule.scale
     if rule.softcap is not None:
@@ -81,4 +82,4 @@ def softmax_part_by_hand(
         scores = scores + mask
     lse = scores.logsumexp(dim=-1)
     weights = torch.exp(scores - lse[..., None]).to(v.dtype)
-    return weights @ v, lse
+    return Seen(weights @ v, lse)
