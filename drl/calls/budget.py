@@ -84,10 +84,10 @@ class Budget:
 
 
 def _most(request: Request) -> Usage:
-    """The most that a request can take."""
+    """The most that a request can take; a server may bill the prompt for each sample anew."""
     size = len(pydantic_core.to_json((request.messages, request.tools)))
     return Usage(
-        tokens_in=size // CHARACTERS_PER_TOKEN,
+        tokens_in=request.n * (size // CHARACTERS_PER_TOKEN),
         tokens_cached=0,
         tokens_out=request.n * request.sampling.max_tokens,
     )

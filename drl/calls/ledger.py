@@ -16,7 +16,9 @@ from types import TracebackType
 import pydantic_core
 from pydantic import TypeAdapter, ValidationError
 
+from drl.calls.prices import Price
 from drl.errors import RunError
+from drl.llm.base import Usage
 from drl.runtime.lines import LineFile, whole_lines
 from drl.types import JSON
 
@@ -136,6 +138,16 @@ class Ledger:
         """Add an entry."""
         self._lines.append(pydantic_core.to_json(entry))
         self._count(entry)
+
+    def price_earlier(self, model: str, price: Price) -> None:
+        """Count at this price what earlier starts asked of a model while its price was unknown.
+
+        Else a sum that is unknown once would stay so, and a budget would count nothing of it.
+        """
+        for (_, name), total in self.totals.items():
+            if name == model and total.usd is None:
+                used = Usage(total.tokens_in, total.tokens_cached, total.tokens_out)
+                total.usd = price.of(used)
 
     def _count(self, entry: Entry) -> None:
         self.totals[entry.purpose, entry.model].add(entry)

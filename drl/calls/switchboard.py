@@ -70,6 +70,8 @@ class Switchboard:
             self._open.enter_context(self._cache)
         if id(llm) not in self._lines:
             price = price_of(llm, self._settings.prices)
+            if price is not None:
+                self.ledger.price_earlier(llm.model, price)
             self._lines[id(llm)] = Line(llm, price, limit, self._cache, self._budget, self.ledger)
         return self._lines[id(llm)]
 

@@ -120,6 +120,38 @@ def test_what_earlier_starts_spent_counts(tmp_path):
     assert asked_until_refused(tmp_path, TOOK + MOST - 1, "b")[0] == 0
 
 
+def test_what_earlier_starts_spent_before_its_price_was_known_counts(tmp_path):
+    # as above: 18 dollars for a request that is back, at most 46 for one that is not
+    prices = {"answering": {"input": 1e6, "cached_input": 0.5e6, "output": 2e6}}
+    limit = 18 + 18 + 46 - 0.1
+
+    async def play(calls, prompts):
+        llm = AnsweringLLM()
+        with board(tmp_path, calls) as open_board:
+            line = open_board.line(llm, asyncio.Semaphore(1))
+            for prompt in prompts:
+                await texts(line, request(prompt))
+            return open_board.ledger.spent_usd
+
+    assert asyncio.run(play(settings(), "a")) == 0.0
+    with_price = settings(budget_usd=limit, prices=prices)
+    assert asyncio.run(play(with_price, "b")) == 36.0
+    with pytest.raises(BudgetError, match="36 are spent"):
+        asyncio.run(play(with_price, "c"))
+
+
+def test_a_prompt_may_be_read_once_for_each_sample(tmp_path):
+    # servers that give one sample a call read it twice for two: at most 2 * (36 + 5) = 82 tokens
+    async def play(limit):
+        with board(tmp_path, settings(budget_tokens=limit)) as open_board:
+            line = open_board.line(AnsweringLLM(), asyncio.Semaphore(1))
+            return await texts(line, request("x", 1, 2))
+
+    with pytest.raises(BudgetError):
+        asyncio.run(play(2 * MOST - 1))
+    assert asyncio.run(play(2 * MOST)) == ["x/1", "x/2"]
+
+
 def test_kept_answers_need_no_budget(tmp_path):
     assert asked_until_refused(tmp_path, MOST, "ab")[0] == 1
 
