@@ -17,8 +17,11 @@ HIDDEN = "***"
 _ENV_FILE = ".env"
 _NAME = re.compile(r"[A-Z_][A-Z0-9_]*")
 _LINE = re.compile(r"\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*?)\s*")
-_KEY_LIKE = re.compile(r"\b(?:sk|pk|key)-[\w*.…-]{4,}|\S*\*{3,}\S*")
-"""Keys as OpenAI writes them, and what a server masked with stars but not at both ends."""
+_KEY_LIKE = re.compile(r"\b(?:sk|pk|key)-[\w*.…-]{4,}")
+"""Keys as OpenAI writes them."""
+_STARS = "***"
+"""How servers mask the middle of a key."""
+_BLANKS = re.compile(r"(\s+)")
 _SHORTEST_SECRET = 4
 
 
@@ -84,7 +87,9 @@ def scrub(text: str, key: str) -> str:
     """The text without the key and anything that looks like one."""
     if len(key) >= _SHORTEST_SECRET:
         text = text.replace(key, HIDDEN)
-    return _KEY_LIKE.sub(HIDDEN, text)
+    # word by word: one pattern for it would take quadratic time on a long word
+    words = (HIDDEN if _STARS in word else word for word in _BLANKS.split(text))
+    return _KEY_LIKE.sub(HIDDEN, "".join(words))
 
 
 def _unquote(value: str) -> str:

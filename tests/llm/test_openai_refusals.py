@@ -1,5 +1,6 @@
 """What llm=openai makes of a server that says no: wait, mend the config, or cut the branch."""
 
+import time
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -11,6 +12,7 @@ from drl.llm._retry import Trouble
 from drl.llm.base import ContextOverflowError
 from tests.llm.asking import ask_one, make_openai
 from tests.llm.fake_server import FakeServer
+from tests.llm.faults import HUGE
 
 
 def refusing(status: int, message: str, **fields: object):
@@ -158,6 +160,14 @@ def test_other_refusals_are_told_in_the_words_of_the_server_on_one_line():
         assert len(server.requests) == 1
     assert str(caught.value).isprintable()
     assert len(str(caught.value)) < 600
+
+
+def test_a_refusal_of_two_megabytes_is_read_at_once():
+    with refusing(400, HUGE) as server:
+        started = time.monotonic()
+        with pytest.raises(ConfigError, match="0123456789abcdef"):
+            ask_one(make_openai(server.base_url))
+    assert time.monotonic() - started < 10.0
 
 
 @pytest.mark.parametrize("field", ["code", "type"])
