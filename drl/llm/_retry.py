@@ -91,7 +91,7 @@ class Patience:
 
 
 class Persistence:
-    """Asks until an answer comes or patience ends; remembers whether the server ever answered.
+    """Asks until an answer comes or patience ends; remembers whether the server was ever reached.
 
     Args:
         name: says what is asked, for messages.
@@ -123,6 +123,7 @@ class Persistence:
                 answer = await attempt(seen.total() + 1)
             except Trouble as trouble:
                 seen[trouble.what] += 1
+                self._was_reached |= not trouble.unreachable
                 pause_s = self._pause_s(seen.total(), trouble, time.monotonic() - started, luck)
                 if pause_s is None:
                     failure = self._give_up(seen, time.monotonic() - started)

@@ -6,10 +6,12 @@ import socket
 import threading
 import time
 from collections import Counter
+from random import Random
 
 import pytest
 
 from drl.errors import ConfigError
+from drl.llm._retry import Patience, Persistence, Trouble
 from drl.llm.base import OutageError
 from tests.llm.asking import ask, ask_one, make_openai, request
 from tests.llm.fake_server import FakeServer
@@ -131,6 +133,21 @@ def test_a_server_that_restarts_is_waited_for():
         done = asyncio.run(over_a_restart())
     # refused connections are given up after 3 attempts only if nothing was ever answered
     assert done.retries >= 2
+
+
+def test_a_server_that_was_busy_before_it_restarts_is_waited_for():
+    # it has answered nothing yet, but it is there: the short patience is for wrong addresses
+    busy, down = Trouble("busy", refused=True), Trouble("down", unreachable=True)
+    troubles = iter([busy, down, down, down, down])
+
+    async def attempt(number: int) -> str:
+        trouble = next(troubles, None)
+        if trouble is not None:
+            raise trouble
+        return "answer"
+
+    persistence = Persistence(lambda: "m", Patience(max_attempts=8, retry_s=0.01))
+    assert asyncio.run(persistence.ask(attempt, Random(0))) == ("answer", 5)
 
 
 def test_waiting_is_not_silent(caplog):
