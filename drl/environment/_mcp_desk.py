@@ -94,12 +94,15 @@ class Desk:
 
     async def _exchange(self, line: Line, name: str, arguments: dict[str, object]) -> ToolResult:
         lease = await self._lease_for(line)
-        lost = True
+        # whoever stops waiting does not know what became of the call; others go on with `share`
+        lost = self._rules.on_fork != "share"
         try:
             result = await lease.connection.call(name, arguments, self._rules.timeout_s)
             lost = False
+        except ServerDownError:
+            lost = True
+            raise
         except NoAnswerError as error:
-            lost = self._rules.on_fork != "share"
             if self._rules.on_fork == "refuse":
                 raise
             return refusal(error)

@@ -70,6 +70,9 @@ def misbehave(how: str) -> dict:
         os._exit(3)
     if how == "hang":
         time.sleep(600)
+    if how == "dawdle":
+        time.sleep(1)
+        return RAW["words"]
     if how == "garbage":
         print("this is not JSON", flush=True)
         return RAW["words"]

@@ -186,6 +186,21 @@ def test_shared_sessions_see_one_server():
     assert num_servers(environment) == 1
 
 
+def test_whoever_is_called_away_takes_the_shared_server_from_nobody():
+    environment = bikes(on_fork="share", setup_tool=None)
+    session, other = environment.open(task_of()), environment.open(task_of())
+    rent(other, "Bollard")
+
+    async def leave():
+        waiting = asyncio.ensure_future(session.call(ToolCall("misbehave", {"how": "dawdle"})))
+        await asyncio.sleep(0.2)
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+
+    asyncio.run(leave())
+    assert free(other) == ["Cormorant"]
+
+
 def test_refused_forks_say_what_to_do_and_sessions_stay_apart():
     environment = bikes(on_fork="refuse")
     session, other = environment.open(task_of()), environment.open(task_of())
