@@ -67,7 +67,8 @@ def _config(run: Path, overrides: list[str], conf: Path) -> dict[str, JSON]:
     register_resolvers()
     of_trainer = [change for change in overrides if change.startswith("trainer.")]
     trainer = to_plain(compose(conf, ["trainer=resample", *of_trainer]))["trainer"]
-    others = [change for change in overrides if change not in of_trainer]
+    # a plus, as messages of runs have it, says nothing here: what is not there is added anyway
+    others = [change.lstrip("+") for change in overrides if change not in of_trainer]
     changed = OmegaConf.merge(
         OmegaConf.load(run / ".hydra" / "config.yaml"), OmegaConf.from_dotlist(others)
     )

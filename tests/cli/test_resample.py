@@ -68,6 +68,7 @@ def test_calls_to_models_are_in_a_ledger_of_their_own_and_asked_once(tmp_path):
         (["agent.temperature=0.5"], "made with another config (agent.temperature differ)"),
         (["calls.limit=1"], "calls.limit=1 is not a setting of"),
         (["limit"], "limit is not known; settings: name, seed"),
+        (["+calls.budget_usd=0"], "calls.budget_usd=0 must be positive"),
     ],
 )
 def test_a_mistake_is_one_clear_line_before_anything_is_written(run, arguments, message):
