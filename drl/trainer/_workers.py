@@ -51,7 +51,8 @@ async def work_through(
             for _ in range(num_workers):
                 group.create_task(work(queue))
     except ExceptionGroup as failed:
-        raise failed.exceptions[0] from None
+        first = failed.exceptions[0]
+        raise first from first.__cause__
 
 
 async def attempt(work: Awaitable[_Result], stage: str) -> _Result | Failure:
