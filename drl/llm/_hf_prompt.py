@@ -54,12 +54,17 @@ class Prompts:
             )
         except TemplateError as error:
             raise ConfigError(
-                f"llm.chat_template={'FILE' if self._template else 'null'}: the template of "
+                "llm.chat_template: the template of "
                 f"{self._tokenizer.name_or_path} refuses the chat ({error}); use another template"
             ) from error
         assert isinstance(text, str)
         writable = text.encode(errors="replace").decode()  # half a surrogate pair is no text
         ids = tuple(self._tokenizer(writable, add_special_tokens=False)["input_ids"])
+        if not ids:
+            raise ConfigError(
+                f"llm.chat_template: the template of {self._tokenizer.name_or_path} makes nothing "
+                "of the chat; use another one"
+            )
         wanted = request.sampling.max_tokens
         if self._context is not None and len(ids) + wanted > self._context:
             raise ContextOverflowError(

@@ -67,6 +67,7 @@ class Worker:
 
     async def complete(self, request: Request) -> Completions:
         """The samples of a request; who is cancelled takes them out of the batch."""
+        assert request.seeds, "a request asks for at least one sample"
         loop = asyncio.get_running_loop()
         job = Job(request, loop, loop.create_future())
         with self._lock:

@@ -2,12 +2,19 @@
 
 import asyncio
 import threading
+from collections import deque
 
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from transformers import AutoModelForCausalLM
 
 from drl.errors import ConfigError
+from drl.llm._hf_batch import PrefixBatch
+from drl.llm._hf_check import sharing_forward
+from drl.llm._hf_job import Job
+from drl.llm._hf_text import Watch
+from drl.llm._hf_tree import PrefixTree
 from drl.llm.base import LLM, Completions, ContextOverflowError, OutageError, Sampling
 from tests.llm import tiny_model
 from tests.llm.asking import ask, ask_one, make, request
@@ -145,6 +152,12 @@ def ask_both(llm: LLM, *requests) -> list[Completions | BaseException]:
     return asyncio.run(run())
 
 
+def test_a_template_that_makes_nothing_of_a_chat_is_a_config_error(tmp_path):
+    folder = tiny_model.save_tiny_model(tmp_path, template="{% if false %}x{% endif %}")
+    with pytest.raises(ConfigError, match="makes nothing"):
+        ask(hf(folder), request("hi"))
+
+
 def test_a_chat_that_the_template_refuses_is_a_config_error(tmp_path):
     template = "{{ raise_exception('no system messages, please') }}"
     folder = tiny_model.save_tiny_model(tmp_path, template=template)
@@ -152,7 +165,32 @@ def test_a_chat_that_the_template_refuses_is_a_config_error(tmp_path):
         ask(hf(folder), request("hi"))
 
 
-def test_memory_for_prefixes_is_bounded_and_too_little_only_costs_time(folder):
+def test_what_is_kept_stays_within_its_bound_at_every_step(folder):
+    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+    tokenizer = tiny_model.byte_tokenizer()
+    tree = PrefixTree(capacity=200, piece=64)
+    watch = Watch(tokenizer, frozenset())
+    batch = PrefixBatch(sharing_forward(model), tree, watch, tokenizer, max_batch=8)
+
+    async def run() -> list[Completions]:
+        loop = asyncio.get_running_loop()
+        jobs: deque[Job] = deque()
+        for number in range(12):  # each asks for 2 x 20 tokens after 90 of its own
+            asked = request("", seeds=(0, 1), sampling=Sampling(1.0, 20))
+            jobs.append(Job(asked, loop, loop.create_future()))
+            jobs[-1].start(tuple(range(number, number + 90)))
+        answers = [job.answer for job in jobs]
+        while jobs or not batch.is_idle:
+            batch.admit(jobs)
+            batch.step()
+            assert tree.size <= 200
+        return await asyncio.gather(*answers)
+
+    assert [len(done.choices) for done in asyncio.run(run())] == [2] * 12
+    assert all(node.locks == 0 for node in tree.nodes())
+
+
+def test_too_little_memory_for_prefixes_only_costs_time(folder):
     # 2 layers x 2 heads x (8 + 8) x 4 bytes = 256 bytes a token: 1 MiB holds 4,096 tokens
     texts = [chr(97 + n) * 1500 for n in range(8)]
     asked = [request(text, sampling=Sampling(0.0, 8)) for text in texts]
