@@ -38,7 +38,6 @@ costs more than everything else together; so they are spread over several client
 (`benchmarks.openai`: 4.7 ms of processor time at 256, 1.9 at 16)."""
 
 _CHAT: Final = "/chat/completions"
-_MODELS: Final = "/models"
 
 
 @dataclass(slots=True, eq=False)

@@ -38,7 +38,6 @@ class HFLLM(LLM):
 
     in_process = True
     computes = True
-    computes = True
 
     def __init__(
         self,
