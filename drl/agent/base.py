@@ -12,6 +12,7 @@ the agent replies.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from drl.llm.base import LLM
@@ -51,6 +52,11 @@ class Agent(ABC):
 
     counts_steps: bool = False
     """`max_tool_calls` bounds steps, however many calls each holds, as josh-train's agents do."""
+
+    def calls_left(self, steps: Sequence[Step]) -> int:
+        """What a turn leaves of `max_tool_calls`; output that cannot be read counts like a call."""
+        num_calls = sum(1 if self.counts_steps else max(1, len(step.calls)) for step in steps)
+        return max(0, self.max_tool_calls - num_calls)
 
     @property
     @abstractmethod

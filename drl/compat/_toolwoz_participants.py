@@ -60,7 +60,7 @@ class ToolWOZAgent(BaseJOSHAgent):
         return True
 
     def _next(self, conversation: ConversationState, steps: tuple[Step, ...]) -> Step:
-        calls_left = self._calls_left(steps)
+        calls_left = self.agent.calls_left(steps)
         situation = Situation(
             history=self._history(),
             steps=steps,
@@ -80,11 +80,6 @@ class ToolWOZAgent(BaseJOSHAgent):
         calls = step.calls if self.agent.counts_steps else step.calls[:calls_left]
         results = tuple(self._carry_out(call, conversation) for call in calls)
         return replace(step, calls=calls, results=results)
-
-    def _calls_left(self, steps: tuple[Step, ...]) -> int:
-        """As `drl.play.moves` counts them: output that cannot be read counts like a call."""
-        used = sum(1 if self.agent.counts_steps else max(1, len(step.calls)) for step in steps)
-        return max(0, self.agent.max_tool_calls - used)
 
     def _tell(self, value: JSON) -> None:
         self.messages_internal.append({"role": "user", "content": f"APIRETURN {json.dumps(value)}"})

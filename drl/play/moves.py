@@ -129,12 +129,10 @@ class Play:
     async def agent_step(self, branch: Branch) -> Turn:
         """The agent's next step as (part of) a turn; its calls have run.
 
-        Text that could not be read counts like a call. Calls past the limit are not carried out.
+        Calls past the agent's limit are not carried out.
         """
         cast = self.cast
-        by_step = cast.agent.counts_steps
-        num_calls = sum(1 if by_step else max(1, len(step.calls)) for step in branch.steps)
-        calls_left = max(0, cast.agent.max_tool_calls - num_calls)
+        calls_left = cast.agent.calls_left(branch.steps)
         must_reply = not calls_left
         situation = Situation(
             history=branch.agent_view,
@@ -154,7 +152,7 @@ class Play:
                 step = replace(step, calls=(), results=(), reply=OUT_OF_CALLS)
             if step.calls:
                 stage = "environment"
-                calls = step.calls if by_step else step.calls[:calls_left]
+                calls = step.calls if cast.agent.counts_steps else step.calls[:calls_left]
                 results = [await branch.session.call(call) for call in calls]
                 step = replace(step, calls=calls, results=tuple(results))
         except ContextOverflowError as error:
