@@ -41,11 +41,15 @@ def check_run(run: Path) -> Path:
     needed = (Path(".hydra") / "config.yaml", Path("rollouts.jsonl"))
     lacking = [str(name) for name in needed if not (run / name).is_file()]
     if lacking:
-        newest = sorted(Path("outputs").glob("*/*/rollouts.jsonl"), key=_age)[:5]
-        known = ", ".join(str(path.parent) for path in newest) or "none below outputs"
         lack = f"has no {' and no '.join(lacking)}" if run.exists() else "does not exist"
-        raise RunError(f"{run} {lack}; the newest runs with rollouts: {known}")
+        raise RunError(f"{run} {lack}; the newest runs with rollouts: {newest(needed[1])}")
     return run
+
+
+def newest(file: Path) -> str:
+    """The newest runs that hold such a file, as messages list them."""
+    found = sorted(Path("outputs").glob(f"*/*/{file}"), key=_age)[:5]
+    return ", ".join(str(path.parent) for path in found) or "none below outputs"
 
 
 def _age(path: Path) -> float:

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from drl.cli._runs import newest
 from drl.cli.certify_user import certify_user
 from drl.cli.estimate import estimate
 from drl.cli.matrix import matrix
@@ -58,17 +59,12 @@ def view(
     """Open the report of a run in the browser, and print where it is."""
     report = (run / "report.html" if run.is_dir() else run).resolve()
     if not report.is_file():
-        newest = sorted(Path("outputs").glob("*/*/report.html"), key=_age)[:5]
-        known = ", ".join(str(path.parent) for path in newest) or "none below outputs"
+        known = newest(Path("report.html"))
         lack = "has no report.html" if run.exists() else "does not exist"
         raise RunError(f"{run} {lack}; the newest runs with a report: {known}")
     print(report)
     if show and not webbrowser.open(report.as_uri()):
         print("No browser could be started here; open that file in one.", file=sys.stderr)
-
-
-def _age(path: Path) -> float:
-    return -path.stat().st_mtime
 
 
 def main() -> None:
