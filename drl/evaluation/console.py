@@ -54,6 +54,11 @@ def cells(estimate: JSON) -> tuple[str, str]:
     return f"{value:.3f}", f"{low:.3f} to {high:.3f}"
 
 
+def rows(section: JSON) -> list[tuple[str, Mapping[str, JSON]]]:
+    """The parts of a summary's section that are objects, by name; none where it is missing."""
+    return [(name, row) for name, row in _items(section) if isinstance(row, Mapping)]
+
+
 def _bill(name: str, total: JSON) -> str:
     """One line of the ledger's totals."""
     assert isinstance(total, Mapping), "the ledger wrote it"

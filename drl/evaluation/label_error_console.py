@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from drl.evaluation.console import cells, print_bill_and_place
+from drl.evaluation.console import cells, print_bill_and_place, rows
 from drl.types import JSON
 
 
@@ -19,7 +19,7 @@ def print_label_error(summary: Mapping[str, JSON], folder: Path) -> None:
     table.add_column("branches")
     for column in ("n", "P(success)", "95 % interval", "all goals", "ever", "broken"):
         table.add_column(column, justify="right")
-    for label, row in _items(summary["labels"]):
+    for label, row in rows(summary["labels"]):
         table.add_row(
             label,
             str(row["n_branches"]),
@@ -30,10 +30,10 @@ def print_label_error(summary: Mapping[str, JSON], folder: Path) -> None:
         )
     console.print(f"{summary['name']}: saved branches by their label, played on", markup=False)
     console.print(table)
-    for label, row in _items(summary["label_error"]):
+    for label, row in rows(summary["label_error"]):
         value, interval = cells(row)
         console.print(f"label error, {label}: {value} of them succeed when played on ({interval})")
-    for label, row in _items(summary["golden_minus"]):
+    for label, row in rows(summary["golden_minus"]):
         value, interval = cells(row)
         console.print(f"golden minus {label}, at the same places: {value} ({interval})")
     console.print(
@@ -44,8 +44,3 @@ def print_label_error(summary: Mapping[str, JSON], folder: Path) -> None:
         markup=False,
     )
     print_bill_and_place(summary, folder)
-
-
-def _items(section: JSON) -> list[tuple[str, Mapping[str, JSON]]]:
-    rows = section.items() if isinstance(section, Mapping) else ()
-    return [(name, row) for name, row in rows if isinstance(row, Mapping)]

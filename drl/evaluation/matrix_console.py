@@ -7,19 +7,19 @@ from collections.abc import Mapping
 from rich.console import Console
 from rich.table import Table
 
-from drl.evaluation.console import cells
+from drl.evaluation.console import cells, rows
 from drl.types import JSON
 
 
 def print_matrix(matrix: Mapping[str, JSON]) -> None:
     """A row per customer, then each one's distance from the first."""
     console = Console(highlight=False)
-    rows = Table("customer", show_edge=False)
+    users = Table("customer", show_edge=False)
     for column in ("mean reward", "95 % interval", "full success", "calls", "n", "broken"):
-        rows.add_column(column, justify="right")
-    for user, row in _items(matrix["users"]):
+        users.add_column(column, justify="right")
+    for user, row in rows(matrix["users"]):
         reward = row["mean_reward"]
-        rows.add_row(
+        users.add_row(
             user,
             *cells(reward),
             cells(row["full_success"])[0],
@@ -30,21 +30,16 @@ def print_matrix(matrix: Mapping[str, JSON]) -> None:
     gaps = Table(f"minus {matrix['against']}, task by task", show_edge=False)
     for column in ("difference", "95 % interval", "n", "p (Holm)"):
         gaps.add_column(column, justify="right")
-    for measure, by_user in _items(matrix["differences"]):
-        for user, gap in _items(by_user):
+    for measure, by_user in rows(matrix["differences"]):
+        for user, gap in rows(by_user):
             name = f"{user}: {measure.replace('_', ' ')}"
             p = float(str(gap["p_holm"]))
             gaps.add_row(name, *cells(gap), str(gap["n"]), f"{p:.4f}")
     console.print(f"\n{matrix['name']}: one agent under several customers", markup=False)
-    console.print(rows)
+    console.print(users)
     console.print()
     console.print(gaps)
     console.print(
         f"{matrix['n_trials']} trials a task, intervals over tasks. {matrix['label']}",
         markup=False,
     )
-
-
-def _items(section: JSON) -> list[tuple[str, Mapping[str, JSON]]]:
-    rows = section.items() if isinstance(section, Mapping) else ()
-    return [(name, row) for name, row in rows if isinstance(row, Mapping)]
