@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from drl.agent.base import Situation
-from drl.domains.conversation import LONGEST, writable
+from drl.domains.conversation import LONGEST
 from drl.llm.base import Message
+from drl.runtime.surrogates import writable
 from drl.types import JSON, Role, Step, ToolResult
 
 NOT_CARRIED_OUT = "not carried out: the calls of this turn were used up"

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 
 from drl.agent._chat import NOT_CARRIED_OUT, seen, value_of
 from drl.agent._json import only_object, to_text
-from drl.domains.conversation import LONGEST, audible, writable
+from drl.domains.conversation import LONGEST, audible
 from drl.llm.base import Completion, Message, ToolUse
+from drl.runtime.surrogates import writable
 from drl.types import JSON, Step, ToolCall, ToolResult
 
 _NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")

@@ -4,10 +4,10 @@ from dataclasses import dataclass, replace
 
 from drl.agent._chat import conversation
 from drl.agent._native import read, read_last, shown, spoken, text_of
-from drl.agent._settings import check_positive
 from drl.agent.base import Agent, Situation
 from drl.llm.base import LLM, Completion, Message, Request, Sampling
 from drl.runtime.prompts import fill
+from drl.runtime.settings import check_positive
 from drl.types import Step
 
 
@@ -25,7 +25,7 @@ class FunctionCallingAgent(Agent):
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        check_positive(max_tool_calls=self.max_tool_calls)
+        check_positive("agent", max_tool_calls=self.max_tool_calls)
         self._sampling().check("agent")
 
     @property

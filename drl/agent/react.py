@@ -10,12 +10,13 @@ from drl.agent._chat import conversation, too_long, with_note
 from drl.agent._compact import CompactStyle
 from drl.agent._full import FullStyle
 from drl.agent._paper import OUT_OF_RETRIES, PaperStyle
-from drl.agent._settings import check_positive
 from drl.agent._style import Style
 from drl.agent.base import Agent, Situation
-from drl.domains.conversation import audible, writable
+from drl.domains.conversation import audible
 from drl.errors import ConfigError
 from drl.llm.base import LLM, Completion, Message, Request, Sampling
+from drl.runtime.settings import check_positive
+from drl.runtime.surrogates import writable
 from drl.types import Step, ToolResult
 
 _STYLES: dict[str, Style] = {
@@ -55,7 +56,7 @@ class ReactAgent(Agent):
             raise ConfigError(
                 f"agent.limit_on={self.limit_on} is unknown; use tool_calls or requests"
             )
-        check_positive(max_tool_calls=self.max_tool_calls)
+        check_positive("agent", max_tool_calls=self.max_tool_calls)
         self._sampling().check("agent")
         self.counts_steps = self.limit_on == "requests"
 

@@ -11,12 +11,12 @@ from drl.agent._decide import Book, Search, Stall, Tell, decide
 from drl.agent._lexicon import lexicon_of
 from drl.agent._react import parse
 from drl.agent._render import render
-from drl.agent._settings import check_positive
 from drl.agent._slips import slip
 from drl.agent._track import track
 from drl.agent.base import Agent, Situation
 from drl.errors import ConfigError
 from drl.llm.base import LLM
+from drl.runtime.settings import check_positive
 from drl.types import Step
 
 
@@ -34,7 +34,7 @@ class RuleAgent(Agent):
                 f"agent.temperature={self.temperature} must lie in [0, 2]; "
                 "0 is careful, 1 errs like a weak model"
             )
-        check_positive(max_tool_calls=self.max_tool_calls)
+        check_positive("agent", max_tool_calls=self.max_tool_calls)
 
     @property
     def explores(self) -> bool:

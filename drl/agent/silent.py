@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from drl.agent._react import parse, render_reply
-from drl.agent._settings import check_positive
 from drl.agent.base import Agent, Situation
 from drl.llm.base import LLM
+from drl.runtime.settings import check_positive
 from drl.types import Step
 
 
@@ -17,7 +17,7 @@ class SilentAgent(Agent):
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        check_positive(max_tool_calls=self.max_tool_calls)
+        check_positive("agent", max_tool_calls=self.max_tool_calls)
 
     @property
     def explores(self) -> bool:

@@ -11,10 +11,10 @@ from drl.agent._belief import Belief
 from drl.agent._decide import booking_arguments
 from drl.agent._lexicon import Lexicon, lexicon_of
 from drl.agent._react import parse, render_call, render_reply
-from drl.agent._settings import check_positive
 from drl.agent._track import track
 from drl.agent.base import Agent, Situation
 from drl.llm.base import LLM
+from drl.runtime.settings import check_positive
 from drl.types import Step, ToolCall
 
 
@@ -26,7 +26,7 @@ class SprayAgent(Agent):
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        check_positive(max_tool_calls=self.max_tool_calls)
+        check_positive("agent", max_tool_calls=self.max_tool_calls)
 
     @property
     def explores(self) -> bool:

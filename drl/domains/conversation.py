@@ -20,11 +20,6 @@ class Parted(NamedTuple):
     public: str
 
 
-def writable(text: str) -> str:
-    """The text with each half of a character (a lone surrogate) replaced: no file holds one."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
 def audible(text: str) -> str:
     """The text without control characters; line breaks and tabs stay, white space around goes."""
     kept = (c for c in text.replace("\r\n", "\n") if c in "\n\t" or unicodedata.category(c) != "Cc")

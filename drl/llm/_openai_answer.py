@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from drl.llm._surrogates import whole
 from drl.llm.base import Completion, FinishReason, ToolUse, Usage
+from drl.runtime.surrogates import writable
 from drl.types import JSON, Sampled
 
 CHARACTERS_PER_TOKEN: Final = 4
@@ -85,7 +85,7 @@ def _choice(choice: JSON, prompt_ids: JSON) -> Completion:
     if not isinstance(text, str):
         raise MalformedAnswerError("content that is not text")
     return Completion(
-        text=whole(text),
+        text=writable(text),
         finish_reason=_FINISH.get(known, "tool_calls" if uses else "stop"),
         tool_calls=uses,
         sampled=_sampled(choice, choice.get("prompt_token_ids", prompt_ids)),
@@ -108,9 +108,9 @@ def _tool_use(call: JSON, number: int) -> ToolUse:
     if not isinstance(arguments, str):
         arguments = json.dumps({} if arguments is None else arguments)
     return ToolUse(
-        id=whole(str(call.get("id") or f"call_{number}")),
-        name=whole(str(function.get("name") or "")),
-        arguments=whole(arguments),
+        id=writable(str(call.get("id") or f"call_{number}")),
+        name=writable(str(function.get("name") or "")),
+        arguments=writable(arguments),
     )
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from drl.errors import ConfigError
-from drl.llm._surrogates import whole
 from drl.llm.base import Message, Request, ToolUse
+from drl.runtime.surrogates import writable
 from drl.types import JSON
 
 MaxTokensField = Literal["max_tokens", "max_completion_tokens"]
@@ -93,7 +93,7 @@ class Dialect:
 
 def encode(body: Mapping[str, JSON]) -> bytes:
     """The body as it is sent; half a character (a lone surrogate) becomes U+FFFD."""
-    return whole(json.dumps(body, ensure_ascii=False, separators=(",", ":"))).encode()
+    return writable(json.dumps(body, ensure_ascii=False, separators=(",", ":"))).encode()
 
 
 def _message(message: Message) -> dict[str, JSON]:

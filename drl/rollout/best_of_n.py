@@ -7,8 +7,8 @@ from drl.errors import ConfigError
 from drl.play.cast import Cast
 from drl.play.dialogue import play_dialogue
 from drl.play.moves import Play, together
-from drl.rollout._settings import check_positive
 from drl.rollout.base import Rollout
+from drl.runtime.settings import check_positive
 from drl.tree.dialogue_tree import DialogueTree
 from drl.types import Task
 
@@ -39,7 +39,9 @@ class BestOfNRollout(Rollout):
             )
         size = self.num_dialogues or self.agent_calls or 0
         name = "agent_calls" if self.num_dialogues is None else "num_dialogues"
-        check_positive(**{name: size}, max_steps=self.max_steps, concurrency=self.concurrency)
+        check_positive(
+            "rollout", **{name: size}, max_steps=self.max_steps, concurrency=self.concurrency
+        )
 
     def check(self, agent: Agent) -> None:
         """Any agent will do."""

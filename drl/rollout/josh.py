@@ -15,8 +15,8 @@ from drl.errors import ConfigError
 from drl.play.cast import Cast
 from drl.play.dialogue import play_dialogue
 from drl.play.moves import Branch, Play, together
-from drl.rollout._settings import check_positive
 from drl.rollout.base import Rollout
+from drl.runtime.settings import check_positive
 from drl.tree.dialogue_tree import DialogueTree
 from drl.types import Role, StopReason, Task, Turn
 
@@ -52,6 +52,7 @@ class JoshRollout(Rollout):
     def __post_init__(self) -> None:
         """Check the settings against each other."""
         check_positive(
+            "rollout",
             beam_size=self.beam_size,
             branching=self.branching,
             max_steps=self.max_steps,

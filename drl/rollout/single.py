@@ -6,8 +6,8 @@ from drl.agent.base import Agent
 from drl.play.cast import Cast
 from drl.play.dialogue import play_dialogue
 from drl.play.moves import Play
-from drl.rollout._settings import check_positive
 from drl.rollout.base import Rollout
+from drl.runtime.settings import check_positive
 from drl.tree.dialogue_tree import DialogueTree
 from drl.types import Task
 
@@ -23,7 +23,7 @@ class SingleRollout(Rollout):
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        check_positive(max_steps=self.max_steps, concurrency=self.concurrency)
+        check_positive("rollout", max_steps=self.max_steps, concurrency=self.concurrency)
 
     def check(self, agent: Agent) -> None:
         """Any agent will do."""

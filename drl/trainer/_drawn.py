@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from random import Random
 
 from drl.dataset.base import Dataset
-from drl.errors import ConfigError
 from drl.types import Task
 
 _GOLDEN = (5**0.5 - 1) / 2
@@ -55,9 +54,3 @@ def spread(count: int, total: int, seed: int) -> list[int]:
         found[int(here * total)] = None
         here = (here + _GOLDEN) % 1
     return sorted(found)
-
-
-def check_num_tasks(num_tasks: int) -> None:
-    """Refuse a draw of nothing."""
-    if num_tasks < 1:
-        raise ConfigError(f"trainer.num_tasks={num_tasks} must be at least 1; raise it")

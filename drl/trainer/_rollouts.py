@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 
 from drl.calls.switchboard import Switchboard
-from drl.errors import ConfigError, DataError, RunError
+from drl.errors import DataError, RunError
 from drl.evaluation.summary import tally
 from drl.report.html import write_report
 from drl.report.task_card import TaskCard
@@ -22,12 +22,6 @@ from drl.tree.store import FILE_NAME, RolloutStore, read_trees
 from drl.types import JSON, Failure, Role, StopReason, Task, Turn
 
 NEEDS = ("dataset", "environment", "agent", "user_simulator", "reward", "rollout")
-
-
-def check_trials(trials: int) -> None:
-    """Refuse a run without a trial."""
-    if trials < 1:
-        raise ConfigError(f"trainer.trials={trials} must be at least 1; raise it")
 
 
 def roll_out(parts: Parts, run_dir: RunDir, trials: int) -> dict[str, JSON]:

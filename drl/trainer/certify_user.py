@@ -18,7 +18,8 @@ from drl.evaluation.certificate import Row, broken_rules, print_certificate, pri
 from drl.evaluation.user_fidelity import MEASURES
 from drl.rollout.base import Rollout
 from drl.runtime.run_dir import RunDir
-from drl.trainer._drawn import check_num_tasks, draw
+from drl.runtime.settings import check_positive
+from drl.trainer._drawn import draw
 from drl.trainer._rollouts import modes, roll_out
 from drl.trainer.base import Parts, Trainer, chosen
 from drl.tree.store import FILE_NAME as ROLLOUTS
@@ -49,7 +50,7 @@ class CertifyUserTrainer(Trainer):
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        check_num_tasks(self.num_tasks)
+        check_positive("trainer", num_tasks=self.num_tasks)
         for measure, limit in self._limits().items():
             if not 0 <= limit <= 1:
                 bound = "min" if measure == "goal_coverage" else "max"

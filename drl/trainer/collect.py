@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from drl.evaluation.console import print_summary
 from drl.runtime.run_dir import RunDir
-from drl.trainer._rollouts import NEEDS, check_trials, roll_out
+from drl.runtime.settings import check_positive
+from drl.trainer._rollouts import NEEDS, roll_out
 from drl.trainer.base import Parts, Trainer
 from drl.types import JSON
 
@@ -20,7 +21,7 @@ class CollectTrainer(Trainer):
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        check_trials(self.trials)
+        check_positive("trainer", trials=self.trials)
 
     def run(self, parts: Parts, run_dir: RunDir) -> Mapping[str, JSON]:
         """Roll out, then say what came of it."""

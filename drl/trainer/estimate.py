@@ -17,8 +17,9 @@ from drl.evaluation.forecast import Forecast, Plan, costs, forecast
 from drl.evaluation.forecast_table import print_forecast, to_json
 from drl.runtime.lines import LineFile
 from drl.runtime.run_dir import RunDir
-from drl.trainer._drawn import check_num_tasks, draw
-from drl.trainer._rollouts import NEEDS, check_trials, roll_out
+from drl.runtime.settings import check_positive
+from drl.trainer._drawn import draw
+from drl.trainer._rollouts import NEEDS, roll_out
 from drl.trainer._timed import FILE_NAME as TIMINGS
 from drl.trainer._timed import TimedRollout, read_timings
 from drl.trainer.base import Parts, Trainer, chosen
@@ -38,8 +39,7 @@ class EstimateTrainer(Trainer):
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        check_num_tasks(self.num_tasks)
-        check_trials(self.trials)
+        check_positive("trainer", num_tasks=self.num_tasks, trials=self.trials)
 
     def run(self, parts: Parts, run_dir: RunDir) -> Mapping[str, JSON]:
         """Roll out the handful, then write `estimate.json` and print it.

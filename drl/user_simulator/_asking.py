@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from drl.domains.conversation import LONGEST, writable
+from drl.domains.conversation import LONGEST
 from drl.errors import ConfigError
 from drl.llm.base import LLM, Message, Request, Sampling
 from drl.runtime.prompts import fill
 from drl.runtime.seeds import derive
+from drl.runtime.surrogates import writable
 from drl.types import Role, Step, ToolResult, Turn
 from drl.user_simulator._fidelity import Utterance
 from drl.user_simulator.base import END_OF_CONVERSATION, Encounter

@@ -12,8 +12,8 @@ from drl.domains.conversation import (
     role_flip,
     split_private,
     without_flips,
-    writable,
 )
+from drl.runtime.surrogates import writable
 
 PIECES = st.lists(
     st.sampled_from(

@@ -5,7 +5,8 @@ from itertools import pairwise
 import pytest
 
 from drl.errors import ConfigError
-from drl.trainer._drawn import check_num_tasks, spread
+from drl.trainer._drawn import spread
+from drl.trainer.estimate import EstimateTrainer
 
 
 @pytest.mark.parametrize("count", [2, 3, 5, 8, 21])
@@ -38,4 +39,4 @@ def test_no_more_than_all_can_be_drawn(total):
 
 def test_none_at_all_is_refused():
     with pytest.raises(ConfigError, match=r"trainer\.num_tasks=0 must be at least 1"):
-        check_num_tasks(0)
+        EstimateTrainer(num_tasks=0, trials=1)

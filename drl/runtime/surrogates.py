@@ -1,7 +1,7 @@
-"""Text that can be written to a file: JSON may hold half a character, UTF-8 may not."""
+"""Text that any file can hold: JSON may name half a character (a lone surrogate), UTF-8 cannot."""
 
 
-def whole(text: str) -> str:
+def writable(text: str) -> str:
     """The text with its surrogate pairs joined, and halves of pairs replaced by U+FFFD."""
     try:
         text.encode()
