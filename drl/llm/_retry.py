@@ -153,9 +153,14 @@ class Persistence:
         account = ", ".join(
             what if times == 1 else f"{what} ({times} times)" for what, times in seen.most_common()
         )
+        remedy = (
+            "or raise llm.max_attempts"
+            if self._was_reached or seen.total() >= self._patience.max_attempts
+            else "and whether llm.base_url is right"
+        )
         return OutageError(
             f"{self._name()}: given up after {_count(seen.total(), 'attempt')} in "
-            f"{elapsed_s:.1f} s: {account}; see whether the server runs, or raise llm.max_attempts"
+            f"{elapsed_s:.1f} s: {account}; see whether the server runs, {remedy}"
         )
 
     def _speak(self, trouble: Trouble, pause_s: float) -> None:

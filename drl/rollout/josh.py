@@ -125,7 +125,8 @@ class _Search:
             self._stop(live, StopReason.MAX_TURNS)
         if not self.settings.final_harvest:
             for leaf in self.tree.leaves():
-                leaf.censored |= leaf.id >= last_collapse
+                is_broken = leaf.stop is StopReason.ERROR  # which is never censored
+                leaf.censored |= leaf.id >= last_collapse and not is_broken
         self.tree.mark_successful()
 
     async def _user_phase(self, live: list[Branch]) -> list[Branch]:

@@ -5,12 +5,14 @@ import pytest
 from scripted import ScriptedAgent, ScriptedUser, cast_of, hit, lucky, say, task_of, turns_of
 
 from drl.errors import ConfigError
+from drl.llm.base import LLM
 from drl.play.cast import Cast
 from drl.rollout.josh import JoshRollout
 from drl.rollout.single import SingleRollout
 from drl.tree.codec import from_line, to_line
 from drl.tree.dialogue_tree import DialogueTree
-from drl.types import Outcome, Role, Step, StopReason, Task
+from drl.types import Outcome, Role, Step, StopReason, Task, Turn
+from drl.user_simulator.base import Encounter
 
 DEFAULT = JoshRollout(
     beam_size=8,
@@ -144,6 +146,22 @@ def test_branches_after_the_last_reward_count_as_failed_or_are_censored():
     )
     assert outcomes(harvest) == [Outcome.CENSORED, Outcome.FAILED, Outcome.FAILED]
     assert outcomes(without) == [Outcome.CENSORED] * 3
+
+
+def test_a_tree_in_which_all_broke_is_broken_also_without_a_final_harvest():
+    class Mute(ScriptedUser):
+        async def speak(self, encounter: Encounter, llm: LLM) -> Turn:
+            if encounter.history:
+                raise ValueError("nothing to say")
+            return await super().speak(encounter, llm)
+
+    tree = grow(
+        josh(final_harvest=False, max_steps=2),
+        task_of("a"),
+        cast_of(ScriptedAgent(turns_of()), Mute()),
+    )
+    assert outcomes(tree) == [Outcome.ERROR] * 2
+    assert tree.is_broken
 
 
 def test_branches_end_when_the_customer_hangs_up():
