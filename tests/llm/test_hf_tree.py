@@ -114,6 +114,39 @@ def test_withdrawing_leaves_what_others_wait_for():
     assert spelled(tree) == {(1, 2, 4)}
 
 
+def test_what_the_same_samples_go_through_becomes_one_stretch():
+    tree = PrefixTree(BIG, piece=BIG)
+    put(tree, 1, 2)
+    put(tree, 1, 2, 3, 4)
+    put(tree, 1, 2, 3, 4, 5)
+    alone, _ = tree.open((1, 2, 3, 4, 5, 6), 1)
+    fill(alone)
+    assert [node.tokens for node in alone.path()] == [(1, 2), (3, 4), (5,), (6,)]
+    other, _ = tree.open((1, 2, 3, 4, 7), 1)
+    fill(other)
+    # 1 2 3 4 has two samples now, and what follows has one each
+    assert [node.tokens for node in alone.path()] == [(1, 2, 3, 4), (5,), (6,)]
+    assert [node.tokens for node in other.path()] == [(1, 2, 3, 4), (7,)]
+    assert spelled(tree) == {(1, 2, 3, 4, 5, 6), (1, 2, 3, 4, 7)}
+    assert tree.size == 7
+    tree.close(alone, 1)
+    tree.close(other, 1)
+    assert all(node.locks == 0 for node in tree.nodes())
+
+
+def test_a_prompt_that_ends_within_a_stretch_keeps_its_end():
+    tree = PrefixTree(BIG, piece=BIG)
+    put(tree, 1, 2, 3)
+    short, _ = tree.open((1, 2), 2)
+    longer, _ = tree.open((1, 2, 3), 2)
+    assert [node.tokens for node in longer.path()] == [(1, 2), (3,)]
+    tree.close(short, 2)
+    again, _ = tree.open((1, 2, 3), 1)
+    assert again is longer
+    assert [node.tokens for node in again.path()] == [(1, 2, 3)]
+    tree.close(longer, 3)
+
+
 def test_a_lock_survives_a_split():
     tree = PrefixTree(capacity=4, piece=BIG)
     leaf, _ = tree.open((1, 2, 3, 4), 1)
