@@ -3,6 +3,7 @@
     DrlError
     ├── ConfigError(ValueError)      a setting breaks a rule
     ├── DataError(ValueError)        a file is missing, corrupt or of another version
+    ├── DialogueError(ValueError)    one dialogue cannot go on; it is recorded as broken
     ├── RunError(RuntimeError)       a run folder cannot be used as asked
     └── BenchmarkError(RuntimeError) a benchmark could not be measured
 
@@ -21,6 +22,10 @@ class ConfigError(DrlError, ValueError):
 
 class DataError(DrlError, ValueError):
     """Data is missing, corrupt, or of a version that this code does not read."""
+
+
+class DialogueError(DrlError, ValueError):
+    """One dialogue cannot go on, through no fault in the code: it is data, and the run goes on."""
 
 
 class RunError(DrlError, RuntimeError):

@@ -75,9 +75,9 @@ class Switchboard:
             self._lines[id(llm)] = Line(llm, price, limit, self._cache, self._budget, self.ledger)
         return self._lines[id(llm)]
 
-    async def drain(self) -> None:
+    async def drain(self, at_most_s: float | None = None) -> None:
         """Wait for what was sent, so that no answer that is paid gets lost; send nothing more."""
-        await asyncio.gather(*(line.drain() for line in self._lines.values()))
+        await asyncio.gather(*(line.drain(at_most_s) for line in self._lines.values()))
 
     async def close(self) -> None:
         """Close all models."""
@@ -115,6 +115,8 @@ class Line(LLM):
         self._parcels: dict[_Wanted, _Parcel] = {}
         self._coming: dict[bytes, Answer] = {}
         self._under_way: set[Task[None]] = set()
+        self._sent: set[Task[None]] = set()
+        """Of those under way: past all waiting for room."""
         self._is_draining = False
 
     @property
@@ -168,10 +170,13 @@ class Line(LLM):
     async def _send(self, parcel: _Parcel) -> None:
         seeds = tuple(seed for seed, _ in parcel.answers.values())
         request = replace(parcel.request, seeds=seeds)
+        task = asyncio.current_task()
+        assert task is not None, "dispatch made one"
         try:
             async with self._limit, self._budget.room_for(request, self._price):
                 if self._is_draining:
                     raise asyncio.CancelledError
+                self._sent.add(task)
                 began = time.time()
                 completions = await self._llm.complete(request)
                 self._write(request, completions, began, parcel.answers)
@@ -185,6 +190,7 @@ class Line(LLM):
                 raise
             return
         finally:
+            self._sent.discard(task)
             for key in parcel.answers:
                 del self._coming[key]
         for answer, completion in pairs:
@@ -239,14 +245,21 @@ class Line(LLM):
             else:
                 answer.cancel()
 
-    async def drain(self) -> None:
+    async def drain(self, at_most_s: float | None = None) -> None:
         """Wait until what was sent is back; what still waits for room is given up."""
         self._is_draining = True
-        while self._under_way:
-            await asyncio.wait(self._under_way)
+        waiting = self._under_way - self._sent
+        for task in waiting:
+            task.cancel()
+        if self._under_way:
+            await asyncio.wait(self._under_way, timeout=at_most_s)
 
     async def close(self) -> None:
-        """Close the model."""
+        """Give up what is still under way and close the model."""
+        for task in self._under_way:
+            task.cancel()
+        if self._under_way:
+            await asyncio.wait(self._under_way)
         await self._llm.close()
 
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
 from drl.domains.own.plain import NotJsonError, to_plain
+from drl.errors import DialogueError
 from drl.types import JSON, ToolResult, ToolSpec
 
 if TYPE_CHECKING:
@@ -29,11 +30,11 @@ _MAX_WORDS = 300
 """Characters of what a server said last that are repeated in errors."""
 
 
-class ServerDownError(ConnectionError):
+class ServerDownError(DialogueError):
     """A server cannot be started or reached, or is gone: says nothing of the agent."""
 
 
-class NoAnswerError(TimeoutError):
+class NoAnswerError(DialogueError):
     """A server did not answer a call in time; what became of the call is unknown."""
 
 

@@ -13,14 +13,14 @@ from drl.environment._mcp_pool import BackgroundLoop, Lease, Pool
 from drl.environment._mcp_tools import tool_of
 from drl.environment._own_goals import refusal
 from drl.environment._tools import Toolset
-from drl.errors import ConfigError
+from drl.errors import ConfigError, DialogueError
 from drl.types import JSON, ToolResult, ToolSpec
 
 OnFork = Literal["replay", "share", "refuse"]
 KEY = "environment.server"
 
 
-class RepetitionError(RuntimeError):
+class RepetitionError(DialogueError):
     """A server answered a repeated call differently, so nobody can go on from there."""
 
 

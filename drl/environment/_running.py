@@ -11,7 +11,7 @@ from concurrent.futures import Future
 from threading import Thread
 from typing import TypeVar
 
-from drl.domains.own.modules import describe
+from drl.domains.own.modules import describe, message_of
 
 _MISTAKES = (AttributeError, ImportError, NameError, RecursionError, SystemExit, TypeError)
 """What nobody raises on purpose to say no."""
@@ -100,9 +100,8 @@ def _in_thread(function: Callable[[], _Result]) -> Future[_Result]:
 
 
 def _raised(error: BaseException) -> CallFailedError:
-    said = " ".join(f"{type(error).__name__}: {error}".split())
     return CallFailedError(
-        said.encode(errors="replace").decode(),
+        message_of(error).encode(errors="replace").decode(),
         describe(error),
         is_mistake=isinstance(error, _MISTAKES),
     )

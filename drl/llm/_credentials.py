@@ -23,6 +23,10 @@ _STARS = "***"
 """How servers mask the middle of a key."""
 _BLANKS = re.compile(r"(\s+)")
 _SHORTEST_SECRET = 4
+_SHORTEST_PART = 8
+"""Of a beginning of the key that is hidden as well: less would hide common words."""
+_QUOTED = re.compile(r"""(['"])(.*?)\1\s*(?:#.*)?""")
+_COMMENT = re.compile(r"\s#")
 
 
 def check_name(setting: str, name: str | None) -> None:
@@ -87,12 +91,16 @@ def scrub(text: str, key: str) -> str:
     """The text without the key and anything that looks like one."""
     if len(key) >= _SHORTEST_SECRET:
         text = text.replace(key, HIDDEN)
+        # servers shorten what they repeat: the longest beginnings of the key go first
+        for length in range(len(key) - 1, _SHORTEST_PART - 1, -1):
+            text = text.replace(key[:length], HIDDEN)
     # word by word: one pattern for it would take quadratic time on a long word
     words = (HIDDEN if _STARS in word else word for word in _BLANKS.split(text))
     return _KEY_LIKE.sub(HIDDEN, "".join(words))
 
 
 def _unquote(value: str) -> str:
-    if len(value) >= 2 and value[0] == value[-1] and value[0] in "'\"":
-        return value[1:-1]
-    return value.partition(" #")[0].rstrip()
+    quoted = _QUOTED.fullmatch(value)
+    if quoted:
+        return quoted.group(2)
+    return _COMMENT.split(value, maxsplit=1)[0].rstrip()

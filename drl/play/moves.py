@@ -13,7 +13,7 @@ from pydantic_core import from_json, to_json
 
 from drl.agent.base import Situation
 from drl.environment.base import Session
-from drl.errors import DataError, DrlError
+from drl.errors import DataError, DialogueError, DrlError
 from drl.llm.base import ContextOverflowError
 from drl.play.cast import Cast
 from drl.runtime.seeds import derive
@@ -120,6 +120,8 @@ class Play:
             branch.take(turn)
         except ContextOverflowError as error:
             return _overflown(Role.USER, error)
+        except DialogueError as error:
+            return _broken(Role.USER, (), "user_simulator", error)
         except DrlError:
             raise
         except Exception as error:
@@ -157,6 +159,8 @@ class Play:
                 step = replace(step, calls=calls, results=tuple(results))
         except ContextOverflowError as error:
             return _overflown(Role.AGENT, error)
+        except DialogueError as error:
+            return _broken(Role.AGENT, (), stage, error)
         except DrlError:
             raise
         except Exception as error:
@@ -255,7 +259,8 @@ def _refuse_unwritable(*texts: str | None) -> None:
 
 
 def _broken(role: Role, steps: tuple[Step, ...], stage: str, error: Exception) -> Turn:
-    """The turn in which a dialogue broke; the traceback goes to the log."""
+    """The turn in which a dialogue broke; the traceback of a fault in the code goes to the log."""
     cause = f"{type(error).__name__}: {error}"
-    _LOG.warning("a dialogue broke in %s: %s", stage, cause, exc_info=error)
+    fault = None if isinstance(error, DialogueError) else error
+    _LOG.warning("a dialogue broke in %s: %s", stage, cause, exc_info=fault)
     return Turn(role, "", steps, failure=Failure(stage, cause))

@@ -115,7 +115,13 @@ class RunDir:
     def seconds_so_far(self) -> float:
         """Seconds that earlier starts of this run summed up; one that was killed is not in it."""
         summary = self.path / "summary.json"
-        return float(json.loads(summary.read_text())["seconds"]) if summary.exists() else 0.0
+        if not summary.exists():
+            return 0.0
+        try:
+            return float(json.loads(summary.read_text())["seconds"])
+        except (ValueError, KeyError, TypeError, OSError) as error:
+            _LOG.warning("%s: cannot be read (%r); it is written anew", summary, error)
+            return 0.0
 
     def claim_data(self, version: str) -> None:
         """Write down the version of the data, or check that it is the one the run began with.

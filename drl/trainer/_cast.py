@@ -15,6 +15,9 @@ from drl.trainer.base import Parts, chosen
 CACHE_FOLDER = "cache"
 """Below `data_dir`: what may be removed at any time."""
 
+GRACE_S = 3.0
+"""How long an interrupt waits for answers that are on their way."""
+
 
 def open_switchboard(parts: Parts, folder: Path) -> Switchboard:
     """The switchboard of a run in `folder`, to be entered."""
@@ -24,6 +27,8 @@ def open_switchboard(parts: Parts, folder: Path) -> Switchboard:
 @asynccontextmanager
 async def playing(parts: Parts, board: Switchboard, concurrency: int) -> AsyncIterator[Cast]:
     """The cast inside a running event loop; at the end all answers that are paid are in.
+
+    Whoever interrupts waits for them too, but not for long.
 
     Args:
         concurrency: requests to models, and moves of other participants, in flight at once.
@@ -45,6 +50,9 @@ async def playing(parts: Parts, board: Switchboard, concurrency: int) -> AsyncIt
             llm=line(parts.llm, "llm"),
             user_llm=line(parts.user_llm, "user_llm"),
         )
+    except asyncio.CancelledError:
+        await board.drain(at_most_s=GRACE_S)
+        raise
     except Exception:
         await board.drain()
         raise

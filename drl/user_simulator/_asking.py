@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from drl.domains.conversation import LONGEST
-from drl.errors import ConfigError
+from drl.errors import ConfigError, DialogueError
 from drl.llm.base import LLM, Message, Request, Sampling
 from drl.runtime.prompts import fill
 from drl.runtime.seeds import derive
@@ -31,7 +31,7 @@ async def ask(
     rescued is said. Faulty outputs stay in the turn's private steps; their result is the fault.
 
     Raises:
-        ValueError: nothing that was written can be said.
+        DialogueError: nothing that was written can be said.
     """
     steps: list[Step] = []
     utterance = Utterance("", "", "nothing was asked")
@@ -46,7 +46,7 @@ async def ask(
             return _turn([*steps, replace(step, reply=utterance.public)])
         steps.append(replace(step, results=(ToolResult(None, error=utterance.fault),)))
     if not utterance.rescued:
-        raise ValueError(
+        raise DialogueError(
             f"the customer said nothing usable in {retries + 1} tries: {utterance.fault}"
         )
     return _turn([*steps[:-1], replace(steps[-1], reply=utterance.rescued)])

@@ -46,7 +46,7 @@ class GoalUserSimulator(UserSimulator):
         """What the customer says next; its thoughts and unused outputs are in its steps.
 
         Raises:
-            ValueError: the model wrote nothing that a customer could say.
+            DialogueError: the model wrote nothing that a customer could say.
         """
         return await ask(
             llm,

@@ -40,7 +40,7 @@ class GuideUserSimulator(UserSimulator):
         """What the customer says next; the advice is in its steps.
 
         Raises:
-            ValueError: the model suggested nothing that a customer could say.
+            DialogueError: the model suggested nothing that a customer could say.
         """
 
         def hear(text: str) -> Utterance:

@@ -153,6 +153,23 @@ def test_draining_waits_for_what_was_sent_and_sends_nothing_more(tmp_path):
     assert asyncio.run(play()) == (1, ["a/1"], True, 1, True)
 
 
+def test_who_drains_for_a_while_only_keeps_what_came_in_time_and_leaves_nothing_behind(tmp_path):
+    async def play():
+        llm = AnsweringLLM()
+        llm.gate.clear()
+        with board(tmp_path) as open_board:
+            line = open_board.line(llm, asyncio.Semaphore(9))
+            sent = asyncio.ensure_future(texts(line, request("a")))
+            await ticks()
+            await open_board.drain(at_most_s=0.01)
+            assert not sent.done()
+            await open_board.close()
+            await asyncio.gather(sent, return_exceptions=True)
+            return sent.cancelled(), llm.is_closed
+
+    assert asyncio.run(play()) == (True, True)
+
+
 def test_at_temperature_zero_all_seeds_share_one_sample(tmp_path):
     async def play():
         llm = AnsweringLLM()

@@ -336,6 +336,7 @@ def test_results_are_made_json_where_they_can_be(tools):
         ("loop", "it contains itself, or is nested too deeply"),
         ("open(__file__)", "it is of type _io.TextIOWrapper"),
         ('{1: "a", "1": "b"}', "it has two keys that read 1"),
+        ("10**5000", "it is a number of more than 332 bits"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:unclosed file")
@@ -631,3 +632,13 @@ def test_another_content_is_another_version(tools):
     before = tools(NOTEPAD).version
     assert tools(NOTEPAD).version == before
     assert tools(NOTEPAD + "\n").version != before
+
+
+def test_an_exception_that_cannot_say_its_name_is_told_at_once(tools):
+    code = (
+        "class Shy(Exception):\n def __str__(self):\n  raise ValueError\n\n"
+        'def f(state):\n "F."\n raise Shy\n'
+    )
+    said = call(tools(code).open(task_of()), "f")
+    assert said.error is not None
+    assert "Shy: (its message cannot be read)" in said.error

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from drl.errors import ConfigError
+from drl.llm._credentials import scrub
 from drl.llm.base import LLM
 from drl.runtime.compose import compose
 from drl.runtime.config import check_nodes, to_plain
@@ -55,6 +56,8 @@ def test_the_key_of_the_environment_is_sent(monkeypatch):
         f"export OPENAI_API_KEY = '{KEY}'",
         f'OPENAI_API_KEY="{KEY}"',
         f"OPENAI_API_KEY={KEY} # of the project",
+        f"OPENAI_API_KEY={KEY}\t# of the project",
+        f'OPENAI_API_KEY="{KEY}" # of the project',
         f"OPENAI_API_KEY=old\nOTHER=x\n\n# note\nOPENAI_API_KEY={KEY}\n",
     ],
 )
@@ -206,3 +209,9 @@ def everything_about(error: BaseException) -> str:
     seen: list[BaseException | None] = [error.__cause__, error.__context__]
     texts += [repr(vars(other)) + repr(other) for other in seen if other is not None]
     return "\n".join(texts)
+
+
+@pytest.mark.parametrize("length", [8, 15, len(PLAIN_KEY)])
+def test_a_beginning_of_the_key_is_hidden_as_well(length):
+    hidden = scrub(f"bad key {PLAIN_KEY[:length]}... in 0f1e", PLAIN_KEY)
+    assert hidden == "bad key *** in 0f1e"

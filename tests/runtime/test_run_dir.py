@@ -95,3 +95,10 @@ def test_a_file_is_replaced_as_a_whole(tmp_path):
             run_dir.write("b.txt", "new")
         run_dir.write("a.txt", "new")
     assert (tmp_path / "a.txt").read_text() == "new"
+
+
+@pytest.mark.parametrize("text", ["{garb", "{}", "[]", '{"seconds": "soon"}'])
+def test_a_damaged_summary_is_told_and_counts_for_nothing(tmp_path, caplog, text):
+    (tmp_path / "summary.json").write_text(text)
+    assert RunDir(tmp_path).seconds_so_far() == 0.0
+    assert "summary.json: cannot be read" in caplog.text

@@ -57,11 +57,20 @@ def content_digest(reference: str, folder: Path) -> str:
 
 def describe(error: BaseException) -> str:
     """An error of users' code: its class, its message, and the line of theirs that raised it."""
-    said = " ".join(f"{type(error).__name__}: {error}".split())
+    said = message_of(error)
     if isinstance(error, SyntaxError):
         return said  # its own text names the line
     frames = [frame for frame in extract_tb(error.__traceback__) if _is_theirs(frame.filename)]
     return f"{said} ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else said
+
+
+def message_of(error: BaseException) -> str:
+    """An error's class and message on one line."""
+    try:
+        message = str(error)
+    except Exception:  # users' errors may fail even at this
+        message = "(its message cannot be read)"
+    return " ".join(f"{type(error).__name__}: {message}".split())
 
 
 def _is_theirs(filename: str) -> bool:

@@ -21,6 +21,7 @@ Stand = Callable[[object], object]
 """What to put in place of an object that has no JSON form."""
 
 _EXACT = 2**53
+_MOST_BITS = 332  # a hundred digits; numbers without end break whoever reads the file
 """Up to here a float that is whole is that very integer."""
 
 
@@ -59,7 +60,7 @@ def _plain(value: object, where: str, stand_in: Stand | None) -> JSON:
     if isinstance(value, str):
         return _text(value, where)
     if isinstance(value, int):
-        return int(value)
+        return _whole(value, where)
     if isinstance(value, float):
         return _number(value, where)
     if isinstance(value, Mapping):
@@ -70,6 +71,12 @@ def _plain(value: object, where: str, stand_in: Stand | None) -> JSON:
     if isinstance(value, list | tuple):
         return [_plain(item, f"{where}[{i}]", stand_in) for i, item in enumerate(value)]
     return _object(value, where, stand_in)
+
+
+def _whole(value: int, where: str) -> int:
+    if value.bit_length() > _MOST_BITS:
+        raise NotJsonError(f"{_named(where)} is a number of more than {_MOST_BITS} bits")
+    return int(value)
 
 
 def _object(value: object, where: str, stand_in: Stand | None) -> JSON:
