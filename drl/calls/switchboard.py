@@ -93,6 +93,10 @@ class _Parcel:
     answers: dict[bytes, tuple[int, Answer]] = field(default_factory=dict)
     """By sample key: the seed, and the answer to come."""
 
+    def one_by_one(self) -> list[_Parcel]:
+        """A parcel for each sample."""
+        return [_Parcel(self.request, {key: entry}) for key, entry in self.answers.items()]
+
 
 class Line(LLM):
     """The way to one model. Every sample gets its own answer, whoever asked with it."""
@@ -163,9 +167,12 @@ class Line(LLM):
         return answer
 
     def _dispatch(self, wanted: _Wanted) -> None:
-        task = asyncio.ensure_future(self._send(self._parcels.pop(wanted)))
-        self._under_way.add(task)
-        task.add_done_callback(self._under_way.discard)
+        parcel = self._parcels.pop(wanted)
+        parcels = [parcel] if self._llm.takes_several else parcel.one_by_one()
+        for part in parcels:  # each is kept and written down, whatever becomes of the others
+            task = asyncio.ensure_future(self._send(part))
+            self._under_way.add(task)
+            task.add_done_callback(self._under_way.discard)
 
     async def _send(self, parcel: _Parcel) -> None:
         seeds = tuple(seed for seed, _ in parcel.answers.values())

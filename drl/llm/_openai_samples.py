@@ -63,7 +63,8 @@ class Sampler:
         self._persistence = Persistence(
             lambda: f"llm.model={dialect.model} at {server.address}", patience
         )
-        self._several = n_per_request is not False
+        self.takes_several = n_per_request is not False
+        """Whether one call may ask for several samples, as far as is known."""
         self._learns = n_per_request == "auto"
 
     async def complete(self, wire: Wire, request: Request) -> Completions:
@@ -90,17 +91,17 @@ class Sampler:
         tally: _Tally,
     ) -> list[Completion]:
         """Samples for the first of the seeds, at least for one."""
-        if self._several and len(seeds) > 1:
+        if self.takes_several and len(seeds) > 1:
             try:
                 together = self._dialect.for_samples(body, len(seeds), seeds[0])
                 answer = await self._call(wire, together, asked, seeds[0], tally)
             except RefusedRequestError:
                 if not self._learns:
                     raise
-                self._several = False  # if it was not for `n`, single calls will say so
+                self.takes_several = False  # if it was not for `n`, single calls will say so
             else:
                 if len(answer.choices) < len(seeds) and self._learns:
-                    self._several = False
+                    self.takes_several = False
                 return list(answer.choices[: len(seeds)])
         answers = await asyncio.gather(
             *(

@@ -144,6 +144,11 @@ class LLM(ABC):
     """Whether it computes on this machine, so that requests side by side slow one another down."""
 
     @property
+    def takes_several(self) -> bool:
+        """Whether several samples are one request to it; if not, each is better asked alone."""
+        return True
+
+    @property
     @abstractmethod
     def model(self) -> str:
         """The name under which prices are listed and reports speak of it."""

@@ -63,6 +63,11 @@ class OpenAILLM(LLM):
         return self._dialect.model
 
     @property
+    def takes_several(self) -> bool:
+        """As the settings say, or as the server has shown."""
+        return self._sampler.takes_several
+
+    @property
     def identity(self) -> Mapping[str, str]:
         """Server, model, and what is added to every request."""
         return self._identity

@@ -27,7 +27,9 @@ class AnsweringLLM(LLM):
         in_process: bool = False,
         fault: Faults = lambda request: None,
         short: bool = False,
+        takes_several: bool = True,
     ) -> None:
+        self._takes_several = takes_several
         self._model = model
         self.in_process = in_process
         self._fault = fault
@@ -36,6 +38,10 @@ class AnsweringLLM(LLM):
         self.gate.set()
         self.asked: list[Request] = []
         self.is_closed = False
+
+    @property
+    def takes_several(self) -> bool:
+        return self._takes_several
 
     @property
     def model(self) -> str:

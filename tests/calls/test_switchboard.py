@@ -8,7 +8,7 @@ from calls.answering import AnsweringLLM, board, request, settings, texts, ticks
 
 from drl.calls.cache import prompt_key, sample_key
 from drl.calls.ledger import read_entries
-from drl.llm.base import Message, OutageError
+from drl.llm.base import Message, OutageError, Request
 from drl.types import ToolSpec
 
 
@@ -168,6 +168,28 @@ def test_who_drains_for_a_while_only_keeps_what_came_in_time_and_leaves_nothing_
             return sent.cancelled(), llm.is_closed
 
     assert asyncio.run(play()) == (True, True)
+
+
+def test_where_samples_are_asked_alone_one_that_fails_does_not_cost_the_others(tmp_path):
+    def fault(asked: Request) -> Exception | None:
+        return OutageError("out") if asked.seeds == (2,) else None
+
+    async def play():
+        llm = AnsweringLLM(takes_several=False, fault=fault)
+        with board(tmp_path) as open_board:
+            line = open_board.line(llm, asyncio.Semaphore(9))
+            with pytest.raises(OutageError):
+                await texts(line, request("a", 1, 2, 3))
+            await open_board.drain()
+            kept = [e.samples for e in read_entries(tmp_path / "calls.jsonl")]
+            await open_board.close()
+        with board(tmp_path) as open_board:
+            line = open_board.line(llm, asyncio.Semaphore(9))
+            again = await texts(line, request("a", 1, 3))
+            await open_board.close()
+        return kept, again, [asked.seeds for asked in llm.asked]
+
+    assert asyncio.run(play()) == ([1, 1], ["a/1", "a/3"], [(1,), (2,), (3,)])
 
 
 def test_at_temperature_zero_all_seeds_share_one_sample(tmp_path):
