@@ -11,8 +11,8 @@ of the replies, spread evenly over all, is measured before and after.
 `speedup` is generated tokens per second against that, in the format that suits this machine, and
 `speedup_float32` in float32; of two repeats the faster counts, on either side. `prefill_saved` is
 the share of prompt tokens that were not computed again. `greedy_equal` says whether in float32
-the likeliest tokens of prompts that are answered together are those of a plain pass, up to the first
-choice between two that are less than 1e-3 apart.
+the likeliest tokens of prompts that are answered together are those of a plain pass, up to the
+first choice between two that are less than 1e-3 apart.
 """
 
 import asyncio
