@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from drl.calls.settings import CallSettings
 from drl.calls.line import Line
+from drl.calls.settings import CallSettings
 from drl.calls.switchboard import Switchboard
 from drl.llm.base import LLM, Completion, Completions, Message, Request, Sampling, Usage
 from drl.types import Place
