@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-from jinja2 import TemplateError
 from transformers import PreTrainedTokenizerBase
 
 from drl.errors import ConfigError
@@ -52,7 +51,7 @@ class Prompts:
                 add_generation_prompt=True,
                 tokenize=False,
             )
-        except TemplateError as error:
+        except Exception as error:  # a template is code, and may raise whatever it likes
             raise ConfigError(
                 "llm.chat_template: the template of "
                 f"{self._tokenizer.name_or_path} refuses the chat ({error}); use another template"
