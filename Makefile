@@ -17,7 +17,7 @@ setup: .venv/all ## Install everything: training, models, sweeps, tracking, tool
 test-quick: .venv/test ## Run the tests that take seconds
 	$(BIN)/python -m pytest -m "not slow" $(OPTIONS)
 
-check: .venv/dev ## Lint, format, types, import contract
+check: .venv/test ## Lint, format, types, import contract
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright
