@@ -5,14 +5,14 @@
 SmolLM2 plays the agent in 8 tasks at a desk with eight tools (a system prompt of about 1,500
 tokens), beam 8, 4 turns, at most 32 new tokens. Every branch is asked for two replies while the
 beam has room: 2, 4, 8 and 8 replies by turn, 176 in all. The same model in the same number format
-answers the same prompts with transformers' `generate`, one at a time, in the same run; a sample
-of the replies, spread evenly over all, is measured before and after.
+answers the same prompts with transformers' `generate`, one at a time, in the same run; of the 176
+replies 8 are measured, spread evenly over all.
 
 `speedup` is generated tokens per second against that, in the format that suits this machine, and
 `speedup_float32` in float32; of two repeats the faster counts, on either side. `prefill_saved` is
 the share of prompt tokens that were not computed again. `greedy_equal` says whether in float32
-the likeliest tokens of prompts that are answered together are those of a plain pass, up to the
-first choice between two that are less than 1e-3 apart.
+prompts that are answered together at temperature 0 get the likeliest tokens of a plain forward
+pass, or one less than 1e-3 below.
 """
 
 import asyncio

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import TracebackType
 
 import pydantic_core
+from filelock import FileLock
 from pydantic import TypeAdapter, ValidationError
 
 from drl.errors import DataError, RunError
@@ -77,20 +78,23 @@ class ResponseCache:
         if self.path is not None:
             try:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
-                # the caller may sit in any thread, but only one uses it at a time
-                self._db = sqlite3.connect(
-                    self.path, timeout=30, isolation_level=None, check_same_thread=False
-                )
-                self._db.execute("PRAGMA journal_mode=WAL")
-                self._db.execute("PRAGMA synchronous=NORMAL")
-                self._db.execute(
-                    "CREATE TABLE IF NOT EXISTS samples (key BLOB PRIMARY KEY, value BLOB NOT NULL)"
-                    " WITHOUT ROWID"
-                )
+                # sqlite does not wait for another process that is making the file a WAL one
+                with FileLock(self.path.with_suffix(".lock"), timeout=30):
+                    self._open(self.path)
             except (sqlite3.Error, OSError) as error:
                 self._close()
                 raise self._broken(error) from error
         return self
+
+    def _open(self, path: Path) -> None:
+        # the caller may sit in any thread, but only one uses it at a time
+        self._db = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
+        self._db.execute("PRAGMA journal_mode=WAL")
+        self._db.execute("PRAGMA synchronous=NORMAL")
+        self._db.execute(
+            "CREATE TABLE IF NOT EXISTS samples (key BLOB PRIMARY KEY, value BLOB NOT NULL)"
+            " WITHOUT ROWID"
+        )
 
     def __exit__(
         self,

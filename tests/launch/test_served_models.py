@@ -143,7 +143,8 @@ def test_a_server_that_is_down_ends_the_run_in_one_line_and_blames_nobody(tmp_pa
     assert "5 dialogues in a row were lost to outages" in errors[0]
     assert address in errors[0]
     summary = json.loads((folder / "summary.json").read_text())
-    assert summary["n_errors"] == summary["n_tasks"] == 5
+    # those that were already under way are lost as well
+    assert 5 <= summary["n_errors"] == summary["n_tasks"] < 450
     assert summary["n_scored"] == 0
     assert summary["mean_reward"] is None
 
