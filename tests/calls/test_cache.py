@@ -4,6 +4,7 @@ import asyncio
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from calls.answering import AnsweringLLM, board, request, texts
@@ -42,7 +43,7 @@ def kept(completion: Completion, *, began: float = 1.25) -> Kept:
 @settings(max_examples=200, deadline=None)
 @given(st.lists(COMPLETIONS, min_size=1, max_size=3))
 def test_whatever_can_be_encoded_comes_back_as_it_was(completions):
-    with ResponseCache(Path(":memory:")) as cache:
+    with TemporaryDirectory() as folder, ResponseCache(Path(folder) / FILE_NAME) as cache:
         keys = [bytes([number]) for number in range(len(completions))]
         cache.put(zip(keys, map(kept, completions), strict=True))
         found = cache.get([*keys, b"another"])
