@@ -11,11 +11,13 @@ from dataclasses import dataclass, replace
 
 from drl.agent.base import Agent
 from drl.calls.ledger import FILE_NAME as LEDGER
-from drl.calls.ledger import read_entries
+from drl.calls.ledger import Entry, read_entries
+from drl.calls.prices import Price, price_of
 from drl.calls.settings import CallSettings
 from drl.errors import ConfigError, RunError
 from drl.evaluation.certificate import Row, broken_rules, print_certificate, print_place, rows
 from drl.evaluation.user_fidelity import MEASURES
+from drl.llm.base import Usage
 from drl.rollout.base import Rollout
 from drl.runtime.run_dir import RunDir
 from drl.runtime.settings import check_positive
@@ -66,7 +68,7 @@ class CertifyUserTrainer(Trainer):
         found: dict[str, list[Row]] = {}
         runs: dict[str, Mapping[str, JSON]] = {}
         for name, agent in agents.items():
-            calls = _left(parts.calls, run_dir, [other for other in agents if other != name])
+            calls = _left(parts, run_dir, [other for other in agents if other != name])
             its = replace(
                 parts,
                 agent=agent,
@@ -135,18 +137,22 @@ def _config(parts: Parts, agent: str) -> dict[str, JSON]:
     return {**parts.config, "agent": trainer[agent], "rollout": trainer["rollout"]}
 
 
-def _left(calls: CallSettings, run_dir: RunDir, others: Sequence[str]) -> CallSettings:
+def _left(parts: Parts, run_dir: RunDir, others: Sequence[str]) -> CallSettings:
     """What the runs with the other agents leave of the budgets.
+
+    Requests whose price was not known then count at the price that is known now.
 
     Raises:
         RunError: nothing.
     """
+    calls, llm = parts.calls, parts.user_llm
+    price = None if llm is None else price_of(llm, calls.prices)
     ledgers = [run_dir.path / other / LEDGER for other in others]
     entries = [entry for path in ledgers if path.exists() for entry in read_entries(path)]
     paid = [entry for entry in entries if not entry.from_cache]
     usd, tokens = calls.budget_usd, calls.budget_tokens
     if usd is not None:
-        usd -= sum(entry.usd or 0.0 for entry in paid)
+        usd -= sum(_paid(entry, price) for entry in paid)
     if tokens is not None:
         tokens -= sum(entry.tokens_in + entry.tokens_out for entry in paid)
     for name, left in (("usd", usd), ("tokens", tokens)):
@@ -156,3 +162,10 @@ def _left(calls: CallSettings, run_dir: RunDir, others: Sequence[str]) -> CallSe
                 "and start the same command again"
             )
     return replace(calls, budget_usd=usd, budget_tokens=tokens)
+
+
+def _paid(entry: Entry, price: Price | None) -> float:
+    if entry.usd is not None:
+        return entry.usd
+    assert price is not None, "launch refuses a dollar budget without a price"
+    return price.of(Usage(entry.tokens_in, entry.tokens_cached, entry.tokens_out))

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import pytest
 from scripted import CountingWorld
-from trainer.talking import TalkingLLM, start
+from trainer.small_runs import start
+from trainer.talking import TalkingLLM
 
 from drl.agent.oracle import OracleAgent
 from drl.agent.rule import RuleAgent
@@ -218,6 +219,17 @@ def test_a_budget_is_for_both_runs_together(tmp_path):
     summary = certify(tmp_path, Asking(*GOOD), calls=calls(1500), llm=rest)
     assert summary["calls"]["oracle"]["user: talker"]["requests"] == 12
     assert 0 < len(rest.asked) <= 12
+
+
+def test_what_was_asked_before_its_price_was_known_counts_at_the_price_that_is_known_now(tmp_path):
+    # 12 requests of 30 tokens in and 10 out with the oracle: 12 * (30 + 10) / 1e6 * 1e6 = 480
+    free = CallSettings(budget_usd=None, budget_tokens=None, cache=False, prices={})
+    certify(tmp_path, Asking(*GOOD), calls=free, llm=TalkingLLM())
+    (tmp_path / "run" / "rule" / "rollouts.jsonl").unlink()
+    prices = {"talker": {"input": 1e6, "output": 1e6}}
+    calls = CallSettings(budget_usd=480.0, budget_tokens=None, cache=False, prices=prices)
+    with pytest.raises(RunError, match=r"budget_usd is used up by .* the other agent"):
+        certify(tmp_path, Asking(*GOOD), calls=calls, llm=TalkingLLM())
 
 
 @pytest.mark.parametrize("limit", [-0.1, 1.1])
