@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from drl.agent.base import Agent, Situation
 from drl.environment.base import Environment, Mode, Session
@@ -10,8 +11,27 @@ from drl.llm.base import LLM, NoLLM
 from drl.play.cast import Cast
 from drl.reward.base import Reward
 from drl.reward.goal_api import GoalApiReward
+from drl.rollout.josh import JoshRollout
 from drl.types import Brief, Goal, Role, Step, Task, Toolbox, ToolCall, ToolResult, Turn
 from drl.user_simulator.base import END_OF_CONVERSATION, Encounter, UserSimulator
+
+JOSH = JoshRollout(
+    beam_size=8,
+    branching=2,
+    max_steps=15,
+    branch_at="turn",
+    collapse_to="most_goals",
+    label_cut="censored",
+    resolve_censored=0,
+    final_harvest=True,
+    allow_greedy=False,
+    concurrency=64,
+)
+
+
+def josh(**settings) -> JoshRollout:
+    """A search as in conf/rollout/josh.yaml but for these settings."""
+    return replace(JOSH, **settings)
 
 
 def say(text: str = "hello") -> Step:

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from types import TracebackType
 
 import pydantic_core
 from filelock import FileLock
@@ -96,12 +95,7 @@ class ResponseCache:
             " WITHOUT ROWID"
         )
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         self._close()
 
     def get(self, keys: Sequence[bytes]) -> list[Kept | None]:

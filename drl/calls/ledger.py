@@ -11,7 +11,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from types import TracebackType
 
 import pydantic_core
 from pydantic import TypeAdapter, ValidationError
@@ -126,13 +125,8 @@ class Ledger:
             self._count(entry)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._lines.__exit__(kind, error, trace)
+    def __exit__(self, *failure: object) -> None:
+        self._lines.__exit__(*failure)
 
     def write(self, entry: Entry) -> None:
         """Add an entry."""

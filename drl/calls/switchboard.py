@@ -6,7 +6,6 @@ import asyncio
 from asyncio import Semaphore
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
 
 from drl.calls.budget import Budget
 from drl.calls.cache import FILE_NAME as CACHE_NAME
@@ -41,12 +40,7 @@ class Switchboard:
     def __enter__(self) -> Switchboard:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         self._open.close()
 
     def line(self, llm: LLM, limit: Semaphore) -> Line:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
 
 from drl.errors import RunError
 
@@ -32,12 +31,7 @@ class LineFile:
             raise RunError(f"{self.path}: cannot be written ({error.strerror})") from error
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         assert self._file is not None
         os.close(self._file)
         self._file = None

@@ -18,7 +18,6 @@ from datetime import UTC, datetime
 from hashlib import blake2b
 from importlib.metadata import distributions
 from pathlib import Path
-from types import TracebackType
 
 from filelock import FileLock, Timeout
 from omegaconf import OmegaConf
@@ -58,12 +57,7 @@ class RunDir:
             raise _unwritable(self.path, error) from error
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         self._lock.release()
 
     def claim(self, config: Config) -> None:

@@ -38,6 +38,7 @@ async def playing(parts: Parts, board: Switchboard, concurrency: int) -> AsyncIt
     def line(llm: LLM | None, key: str) -> LLM:
         return NoLLM(key) if llm is None else board.line(llm, limit)
 
+    at_most_s: float | None = None
     try:
         yield Cast(
             agent=chosen(parts.agent),
@@ -50,13 +51,9 @@ async def playing(parts: Parts, board: Switchboard, concurrency: int) -> AsyncIt
             llm=line(parts.llm, "llm"),
             user_llm=line(parts.user_llm, "user_llm"),
         )
-    except asyncio.CancelledError:
-        await board.drain(at_most_s=GRACE_S)
+    except (asyncio.CancelledError, KeyboardInterrupt):
+        at_most_s = GRACE_S
         raise
-    except Exception:
-        await board.drain()
-        raise
-    else:
-        await board.drain()
     finally:
+        await board.drain(at_most_s)
         await board.close()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 
 import pydantic_core
 from pydantic import TypeAdapter, ValidationError
@@ -50,13 +49,8 @@ class ContinuationStore:
                 ) from error
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._lines.__exit__(kind, error, trace)
+    def __exit__(self, *failure: object) -> None:
+        self._lines.__exit__(*failure)
 
     @property
     def all(self) -> list[Continuation]:

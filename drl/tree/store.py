@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
 
 from drl.errors import DataError
 from drl.runtime.lines import LineFile, whole_lines
@@ -33,13 +32,8 @@ class RolloutStore:
         self.done = {(tree.task_id, tree.trial) for tree in trees if not tree.is_broken}
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._lines.__exit__(kind, error, trace)
+    def __exit__(self, *failure: object) -> None:
+        self._lines.__exit__(*failure)
 
     def append(self, tree: DialogueTree) -> None:
         """Store a finished tree.

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scripted import ScriptedUser, cast_of, task_of
+from scripted import ScriptedUser, cast_of, josh, task_of
 from scripted_llm import ScriptedLLM, says, uses
 
 from drl.agent.base import Situation
@@ -16,7 +16,6 @@ from drl.agent.function_calling import FunctionCallingAgent
 from drl.errors import ConfigError
 from drl.llm.base import Completion, Message, Request, ToolUse
 from drl.play.moves import OUT_OF_CALLS
-from drl.rollout.josh import JoshRollout
 from drl.rollout.single import SingleRollout
 from drl.tree.codec import from_line, to_line
 from drl.types import Role, Sampled, Step, StopReason, Toolbox, ToolCall, ToolResult, ToolSpec, Turn
@@ -199,11 +198,7 @@ def test_josh_searches_with_it():
         done = sum(message.role == "tool" for message in request.messages)
         return uses((f"goal_{done}", "{}"))
 
-    rollout = JoshRollout(
-        **{"beam_size": 8, "branching": 2, "max_steps": 15, "branch_at": "turn"},
-        **{"collapse_to": "most_goals", "label_cut": "censored", "resolve_censored": 0},
-        **{"final_harvest": True, "allow_greedy": False, "concurrency": 8},
-    )
+    rollout = josh(concurrency=8)
     cast = replace(cast_of(agent(), ScriptedUser()), llm=ScriptedLLM(answer))
     tree = asyncio.run(rollout.run(task_of("goal_0", "goal_1"), 0, cast))
     assert StopReason.GOALS_REACHED in {leaf.stop for leaf in tree.leaves()}

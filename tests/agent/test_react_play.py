@@ -7,14 +7,13 @@ import pytest
 from agent.react_agents import CALL, CUSTOMER, REPLY, STYLES, act, chat, react, situation
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scripted import ScriptedUser, cast_of, task_of
+from scripted import ScriptedUser, cast_of, josh, task_of
 from scripted_llm import ScriptedLLM, says
 
 from drl.agent._react import MARK
 from drl.agent.react import ReactAgent
 from drl.llm.base import Completion, Request
 from drl.play.cast import Cast
-from drl.rollout.josh import JoshRollout
 from drl.rollout.single import SingleRollout
 from drl.tree.codec import from_line, to_line
 from drl.tree.dialogue_tree import DialogueTree
@@ -106,11 +105,7 @@ def test_josh_searches_with_it():
         call = f'APICALL {{"name": "goal_{done}", "parameters": {{}}}} {MARK}'
         return call if seed % 4 == 0 else REPLY
 
-    rollout = JoshRollout(
-        **{"beam_size": 8, "branching": 2, "max_steps": 15, "branch_at": "turn"},
-        **{"collapse_to": "most_goals", "label_cut": "censored", "resolve_censored": 0},
-        **{"final_harvest": True, "allow_greedy": False, "concurrency": 8},
-    )
+    rollout = josh(concurrency=8)
     llm = ScriptedLLM(answer)
     run = rollout.run(task_of("goal_0", "goal_1"), 0, cast(react(), llm))
     tree = asyncio.run(run)

@@ -1,8 +1,17 @@
 import asyncio
-from dataclasses import replace
 
 import pytest
-from scripted import ScriptedAgent, ScriptedUser, cast_of, hit, lucky, say, task_of, turns_of
+from scripted import (
+    ScriptedAgent,
+    ScriptedUser,
+    cast_of,
+    hit,
+    josh,
+    lucky,
+    say,
+    task_of,
+    turns_of,
+)
 
 from drl.errors import ConfigError
 from drl.llm.base import LLM
@@ -13,23 +22,6 @@ from drl.tree.codec import from_line, to_line
 from drl.tree.dialogue_tree import DialogueTree
 from drl.types import Outcome, Role, Step, StopReason, Task, Turn
 from drl.user_simulator.base import Encounter
-
-DEFAULT = JoshRollout(
-    beam_size=8,
-    branching=2,
-    max_steps=15,
-    branch_at="turn",
-    collapse_to="most_goals",
-    label_cut="censored",
-    resolve_censored=0,
-    final_harvest=True,
-    allow_greedy=False,
-    concurrency=64,
-)
-
-
-def josh(**settings) -> JoshRollout:
-    return replace(DEFAULT, **settings)
 
 
 def grow(rollout: JoshRollout, task: Task, cast: Cast, trial: int = 0) -> DialogueTree:

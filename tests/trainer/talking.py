@@ -5,22 +5,19 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
-from scripted import CountingWorld, ScriptedUser, hit, say, task_of
+from scripted import ScriptedUser, hit, say
+from trainer.small_runs import NumberedTasks, small_parts
 
 from drl.agent.base import Agent, Situation
 from drl.calls.settings import CallSettings
-from drl.dataset.base import Dataset
 from drl.llm.base import LLM, Completion, Completions, Message, Request, Sampling, Usage
-from drl.reward.goal_api import GoalApiReward
 from drl.rollout.base import Rollout
 from drl.rollout.single import SingleRollout
-from drl.runtime.run_dir import RunDir
-from drl.trainer.base import Parts, Trainer
+from drl.trainer.base import Parts
 from drl.tree.store import read_trees
-from drl.types import JSON, Role, Step
+from drl.types import Role, Step
 
 Fault = Callable[[Request], Exception | None]
 
@@ -92,17 +89,6 @@ class PatientUser(ScriptedUser):
         return await super().speak(encounter, llm)
 
 
-@dataclass
-class NumberedTasks(Dataset):
-    """Tasks "0", "1", ..."""
-
-    count: int
-    version: str = "numbered-1"
-
-    def load(self):
-        return [task_of("a", "b", id=str(number)) for number in range(self.count)]
-
-
 def parts_of(
     folder: Path,
     llm: LLM,
@@ -114,31 +100,17 @@ def parts_of(
     prices: Mapping[str, Mapping[str, float]] | None = None,
 ) -> Parts:
     """The parts of such a run; its cache lies in `folder`."""
-    node = {"_target_": "drl.x.y.Z"}
-    groups = ("agent", "user_simulator", "reward", "rollout")
-    config: dict[str, JSON] = {"name": "x", "seed": 0, "data_dir": str(folder)}
-    reward = GoalApiReward(judge_against="task")
-    return Parts(
-        config={**config, **dict.fromkeys(groups, node)},
+    return small_parts(
+        TalkingAgent(),
+        rollout or SingleRollout(max_steps=20, concurrency=3),
+        NumberedTasks(num_tasks, ("a", "b")),
+        user=PatientUser(),
+        folder=folder,
         calls=CallSettings(
             budget_usd=budget_usd, budget_tokens=budget_tokens, cache=True, prices=prices or {}
         ),
-        dataset=NumberedTasks(num_tasks),
-        environment=CountingWorld(),
-        agent=TalkingAgent(),
-        user_simulator=PatientUser(),
-        reward=reward,
-        score=reward,
-        rollout=rollout or SingleRollout(max_steps=20, concurrency=3),
         llm=llm,
     )
-
-
-def start(trainer: Trainer, parts: Parts, folder: Path) -> Mapping[str, JSON]:
-    """Run, or go on with a run."""
-    with RunDir(folder) as run_dir:
-        run_dir.claim(parts.config)
-        return trainer.run(parts, run_dir)
 
 
 def trees(folder: Path) -> dict:

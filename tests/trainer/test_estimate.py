@@ -3,12 +3,12 @@
 import json
 
 import pytest
-from scripted import ScriptedAgent, say
-from trainer.talking import TalkingLLM, parts_of, start, trees
+from scripted import ScriptedAgent, josh, say
+from trainer.small_runs import start
+from trainer.talking import TalkingLLM, parts_of, trees
 
 from drl.errors import ConfigError, RunError
 from drl.llm.base import OutageError
-from drl.rollout.josh import JoshRollout
 from drl.trainer.collect import CollectTrainer
 from drl.trainer.estimate import EstimateTrainer
 
@@ -25,18 +25,7 @@ def stored(folder):
 
 
 def search():
-    return JoshRollout(
-        beam_size=4,
-        branching=2,
-        max_steps=4,
-        branch_at="turn",
-        collapse_to="most_goals",
-        label_cut="censored",
-        resolve_censored=0,
-        final_harvest=False,
-        allow_greedy=False,
-        concurrency=3,
-    )
+    return josh(beam_size=4, max_steps=4, final_harvest=False, concurrency=3)
 
 
 @pytest.mark.parametrize("rollout", [None, search()])

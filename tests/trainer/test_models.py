@@ -4,11 +4,16 @@ import asyncio
 import json
 
 import pytest
-from trainer.talking import TalkingLLM, parts_of, start, trees
+from trainer.small_runs import start
+from trainer.talking import TalkingLLM, parts_of, trees
 
+from drl.agent.base import Situation
+from drl.calls.ledger import read_entries
 from drl.errors import ConfigError, RunError
 from drl.llm.base import NoLLM, OutageError, Request
+from drl.trainer._cast import open_switchboard, playing
 from drl.trainer.collect import CollectTrainer
+from drl.types import Place, Toolbox
 
 COLLECT = CollectTrainer(trials=1)
 
@@ -105,3 +110,28 @@ def test_where_no_model_was_chosen_whoever_asks_is_told_how_to_choose_one():
     request = Request((), None, (1,), "user")  # pyright: ignore[reportArgumentType]
     with pytest.raises(ConfigError, match=r"user_llm is not chosen, .* add llm@user_llm=NAME"):
         asyncio.run(NoLLM("user_llm").complete(request))
+
+
+def test_an_interrupt_keeps_the_answers_that_come_within_moments(tmp_path):
+    async def play():
+        llm = TalkingLLM(seconds=0.2)
+        parts = parts_of(tmp_path, llm)
+        agent = parts.agent
+        assert agent is not None
+
+        async def run():
+            with open_switchboard(parts, tmp_path) as board:
+                async with playing(parts, board, concurrency=2) as cast:
+                    situation = Situation((), (), Toolbox(()), seed=1, place=Place("0", 0, None))
+                    await agent.act(situation, cast.llm)
+
+        running = asyncio.ensure_future(run())
+        while not llm.asked:
+            await asyncio.sleep(0.01)
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+        return running.cancelled()
+
+    assert asyncio.run(play())
+    (entry,) = read_entries(tmp_path / "calls.jsonl")
+    assert (entry.samples, entry.from_cache) == (1, False)

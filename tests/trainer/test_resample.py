@@ -3,7 +3,7 @@
 import asyncio
 import json
 import random
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pytest
 from scripted import (
@@ -12,68 +12,30 @@ from scripted import (
     ScriptedAgent,
     ScriptedUser,
     hit,
+    josh,
     lucky,
     say,
-    task_of,
 )
+from trainer.small_runs import NumberedTasks, small_parts, start
 
-from drl.calls.settings import CallSettings
-from drl.dataset.base import Dataset
 from drl.errors import ConfigError, RunError
 from drl.llm.base import OutageError
-from drl.reward.goal_api import GoalApiReward
-from drl.rollout.josh import JoshRollout
 from drl.runtime.run_dir import RunDir
-from drl.trainer._rollouts import roll_out
 from drl.trainer.base import Parts
+from drl.trainer.collect import CollectTrainer
 from drl.trainer.resample import ResampleTrainer
 from drl.types import ToolResult
 
-JOSH = JoshRollout(
-    beam_size=2,
-    branching=2,
-    max_steps=2,
-    branch_at="turn",
-    collapse_to="most_goals",
-    label_cut="censored",
-    resolve_censored=0,
-    final_harvest=True,
-    allow_greedy=False,
-    concurrency=16,
-)
-
-
-@dataclass
-class FewTasks(Dataset):
-    number: int
-    kinds: tuple[str, ...] = ("goal_0",)
-    version: str = "few-1"
-
-    def load(self):
-        return [task_of(*self.kinds, id=str(number)) for number in range(self.number)]
+JOSH = josh(beam_size=2, max_steps=2, concurrency=16)
 
 
 def parts_of(act, *, tasks=6, user=None, world=None, rollout=JOSH, kinds=("goal_0",)) -> Parts:
-    node = {"_target_": "drl.x.y.Z"}
-    reward = GoalApiReward(judge_against="task")
-    groups = ("agent", "user_simulator", "reward", "rollout")
-    return Parts(
-        config={"name": "x", "seed": 0, "data_dir": "", **dict.fromkeys(groups, node)},
-        calls=CallSettings(budget_usd=None, budget_tokens=None, cache=False, prices={}),
-        dataset=FewTasks(tasks, kinds),
-        environment=world or CountingWorld(),
-        agent=ScriptedAgent(act),
-        user_simulator=user or ScriptedUser(),
-        reward=reward,
-        score=reward,
-        rollout=rollout,
-    )
+    numbered = NumberedTasks(tasks, kinds)
+    return small_parts(ScriptedAgent(act), rollout, numbered, user=user, world=world)
 
 
 def search(tmp_path, parts) -> bytes:
-    with RunDir(tmp_path) as run_dir:
-        run_dir.claim(parts.config)
-        roll_out(parts, run_dir, trials=1)
+    start(CollectTrainer(trials=1), parts, tmp_path)
     return (tmp_path / "rollouts.jsonl").read_bytes()
 
 
@@ -293,8 +255,9 @@ def test_a_second_start_with_other_settings_is_refused(tmp_path):
 def test_data_that_has_changed_since_is_refused(tmp_path):
     parts = parts_of(lucky(0.0))
     search(tmp_path, parts)
-    with pytest.raises(RunError, match="made on data few-1, but few-2 is there now"):
-        resample(tmp_path, replace(parts, dataset=FewTasks(6, version="few-2")))
+    changed = NumberedTasks(6, ("goal_0",), version="numbered-2")
+    with pytest.raises(RunError, match="made on data numbered-1, but numbered-2 is there now"):
+        resample(tmp_path, replace(parts, dataset=changed))
 
 
 def test_trees_without_a_choice_are_refused(tmp_path):

@@ -7,13 +7,12 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scripted import ScriptedAgent, cast_of, say, task_of
+from scripted import ScriptedAgent, cast_of, josh, say, task_of
 from scripted_llm import ScriptedLLM, says
 
 from drl.domains.conversation import role_flip
 from drl.errors import ConfigError
 from drl.llm.base import Completion, Request
-from drl.rollout.josh import JoshRollout
 from drl.tree.dialogue_tree import DialogueTree
 from drl.types import Brief, Place, Role, StopReason, Turn
 from drl.user_simulator.base import END_OF_CONVERSATION, Encounter
@@ -197,11 +196,7 @@ def test_without_fidelity_whatever_is_written_is_said():
 
 
 def play(user: GoalUserSimulator, llm: ScriptedLLM) -> DialogueTree:
-    rollout = JoshRollout(
-        **{"beam_size": 4, "branching": 2, "max_steps": 6, "branch_at": "turn"},
-        **{"collapse_to": "most_goals", "label_cut": "censored", "resolve_censored": 0},
-        **{"final_harvest": True, "allow_greedy": False, "concurrency": 8},
-    )
+    rollout = josh(beam_size=4, max_steps=6, concurrency=8)
     agent = ScriptedAgent(lambda situation: say("Would you like me to book it?"))
     cast = replace(cast_of(agent, user), user_llm=llm)
     return asyncio.run(rollout.run(task_of("never"), 0, cast))

@@ -1,216 +1,29 @@
-"""Tools of a real MCP server on stdio: forks, faults, and what becomes of the servers."""
+"""Tools of a real MCP server on stdio: faults, tasks, and what becomes of the servers."""
 
-import asyncio
 import os
-import shlex
 import socket
 import subprocess
 import sys
-import time
-from pathlib import Path
-from typing import Any
 
 import pytest
+from environment.mcp_bikes import (
+    EXAMPLE,
+    HERE,
+    bikes,
+    command,
+    free,
+    is_open,
+    num_servers,
+    rent,
+    wait_until,
+)
+from environment.own_tools import call, task_of
 
-from drl.domains.own.world import Check, OwnWorld
+from drl.domains.own.world import Check
 from drl.environment._mcp_connection import NoAnswerError, ServerDownError
 from drl.environment._mcp_desk import RepetitionError
-from drl.environment.mcp import McpEnvironment, McpSession
 from drl.errors import ConfigError, DataError
-from drl.types import Brief, Goal, Task, ToolCall, ToolResult
-
-HERE = Path(__file__).parent
-EXAMPLE = HERE.parents[1] / "examples" / "own_environment" / "server.py"
-
-
-def command(script: Path | str, *arguments: str) -> str:
-    return shlex.join([sys.executable, str(script), *arguments])
-
-
-def bikes(**changes: Any) -> McpEnvironment:
-    chosen: dict[str, Any] = {
-        "server": command(HERE / "bike_server.py"),
-        "setup_tool": "begin",
-        "on_fork": "replay",
-        "timeout_s": 20.0,
-        "start_timeout_s": 30.0,
-        "max_servers": 8,
-        "variables": [],
-        "compare_texts": "loose",
-    }
-    return McpEnvironment(**chosen | changes)
-
-
-def task_of(*goals: Goal, state: Any = None, checks: dict[str, Check] | None = None) -> Task:
-    world = OwnWorld(where="tasks.jsonl:1", state=state, checks=checks or {})
-    return Task("one", "test", Brief(("Do it.",)), goals, world)
-
-
-def call(session: McpSession, tool: str, /, **arguments: Any) -> ToolResult:
-    return asyncio.run(session.call(ToolCall(tool, arguments)))
-
-
-def rent(session: McpSession, bike: str) -> ToolResult:
-    return call(session, "rent_bike", bike=bike, day="friday", name="Lind")
-
-
-def free(session: McpSession) -> list[str]:
-    found = call(session, "find_bikes", kind="city", day="friday").value
-    assert isinstance(found, list)
-    return [row["bike"] for row in found]
-
-
-def num_servers(environment: McpEnvironment) -> int:
-    """Connections that are open now."""
-    return len(environment.desk._pool._open)
-
-
-# tools
-
-
-def test_tools_are_those_of_the_server_but_for_the_one_that_sets_it_up():
-    toolbox = bikes().open(task_of()).toolbox
-    names = [spec.name for spec in toolbox.specs]
-    assert "rent_bike" in names
-    assert "begin" not in names
-    assert toolbox.specs[0].description == "The desk's find_bikes."
-    assert toolbox.values["find_bikes"]["day"] == ("friday", "saturday", "sunday")
-
-
-def test_calls_are_coerced_and_wrong_ones_never_reach_the_server():
-    rentals = [{"number": 3, "bike": "Ferry", "day": "friday", "name": "Lind"}]
-    session = bikes().open(task_of(state={"rentals": rentals}))
-    start = session.digest()
-    wrong = call(session, "change_day", rental=3, when="sunday")
-    assert wrong.error == (
-        "there is no parameter when, day is missing; change_day takes rental (integer), "
-        "day (one of friday, saturday, sunday)"
-    )
-    assert session.digest() == start
-    moved = call(session, "change_day", rental="3", day="sunday").value
-    assert moved == {"number": 3, "bike": "Ferry", "day": "sunday", "name": "Lind"}
-
-
-@pytest.mark.parametrize(
-    ("how", "value", "error"),
-    [
-        ("object", {"free": [1, 2]}, None),
-        ("words", "two words", None),
-        ("wrapped", [1], None),
-        ("garbage", "two words", None),
-        ("picture", None, "it returned image, which is neither JSON nor text"),
-        ("silent error", None, "the tool failed and does not say why"),
-        ("malformed", None, "its answer cannot be read"),
-        ("no such thing", None, "no method"),
-    ],
-)
-def test_what_a_server_answers_is_json_or_an_error(how, value, error):
-    result = call(bikes().open(task_of()), "misbehave", how=how)
-    if error is None:
-        assert result == ToolResult(value)
-    else:
-        assert result.error is not None
-        assert result.error.startswith(error)
-
-
-def test_what_a_tool_refuses_is_told_to_the_agent():
-    session = bikes().open(task_of())
-    rent(session, "Bollard")
-    assert rent(session, "Bollard").error == "Bollard is not free on friday"
-
-
-# forks
-
-
-def test_siblings_never_see_each_other_s_writes():
-    session = bikes().open(task_of())
-    rent(session, "Ferry")
-    left, right = session.fork(), session.fork()
-    rent(left, "Bollard")
-    rent(right, "Cormorant")
-    assert free(left) == ["Cormorant"]
-    assert free(right) == ["Bollard"]
-    assert free(session) == ["Bollard", "Cormorant"]
-    assert rent(right, "Ferry").error
-
-
-def test_who_calls_first_after_a_fork_goes_on_with_the_server_at_hand():
-    environment = bikes()
-    session = environment.open(task_of())
-    rent(session, "Bollard")
-    forks = [session.fork() for _ in range(5)]
-    assert num_servers(environment) == 1
-    rent(forks[3], "Cormorant")
-    assert num_servers(environment) == 1
-    rent(forks[0], "Ferry")
-    assert num_servers(environment) == 2
-
-
-def test_a_server_that_answers_differently_when_repeated_is_found_out():
-    session = bikes().open(task_of())
-    call(session, "misbehave", how="dice")
-    fork = session.fork()
-    rent(session, "Ferry")
-    with pytest.raises(RepetitionError, match=r"answered misbehave differently.*on_fork=refuse"):
-        rent(fork, "Ferry")
-
-
-def test_more_branches_than_servers_take_turns():
-    environment = bikes(max_servers=1)
-    first, second = environment.open(task_of()), environment.open(task_of())
-    for _ in range(2):
-        assert call(first, "find_bikes", kind="tandem", day="friday").error is None
-        rent(second, "Bollard")
-    assert free(first) == ["Bollard", "Cormorant"]
-    assert free(second) == ["Cormorant"]
-    assert num_servers(environment) == 1
-
-
-def test_many_calls_at_once_all_get_their_own_server():
-    environment = bikes(max_servers=2)
-
-    async def race() -> list[ToolResult]:
-        made = ToolCall("rent_bike", {"bike": "Ferry", "day": "friday", "name": "Lind"})
-        sessions = [environment.open(task_of()) for _ in range(6)]
-        return await asyncio.gather(*(session.call(made) for session in sessions))
-
-    assert [result.error for result in asyncio.run(race())] == [None] * 6
-
-
-def test_shared_sessions_see_one_server():
-    environment = bikes(on_fork="share", setup_tool=None)
-    session = environment.open(task_of())
-    fork = session.fork()
-    rent(fork, "Bollard")
-    assert free(session) == ["Cormorant"]
-    assert num_servers(environment) == 1
-
-
-def test_whoever_is_called_away_takes_the_shared_server_from_nobody():
-    environment = bikes(on_fork="share", setup_tool=None)
-    session, other = environment.open(task_of()), environment.open(task_of())
-    rent(other, "Bollard")
-
-    async def leave():
-        waiting = asyncio.ensure_future(session.call(ToolCall("misbehave", {"how": "dawdle"})))
-        await asyncio.sleep(0.2)
-        waiting.cancel()
-        await asyncio.gather(waiting, return_exceptions=True)
-
-    asyncio.run(leave())
-    assert free(other) == ["Cormorant"]
-
-
-def test_refused_forks_say_what_to_do_and_sessions_stay_apart():
-    environment = bikes(on_fork="refuse")
-    session, other = environment.open(task_of()), environment.open(task_of())
-    rent(session, "Bollard")
-    assert free(other) == ["Bollard", "Cormorant"]
-    with pytest.raises(ConfigError, match=r"on_fork=refuse: a search forks.*rollout=single"):
-        session.fork()
-
-
-# faults
+from drl.types import Goal, ToolCall, ToolResult
 
 
 @pytest.mark.parametrize("on_fork", ["replay", "share", "refuse"])
@@ -259,9 +72,6 @@ def test_a_state_that_the_setup_tool_refuses_breaks_the_dialogue():
     session = bikes().open(task_of(state={"rentals": [{"bike": "Ferry"}]}))
     with pytest.raises(RepetitionError, match="begin refuses the state: Rental"):
         free(session)
-
-
-# tasks, servers of other kinds, and their end
 
 
 def test_a_task_s_state_needs_a_tool_that_takes_it():
@@ -361,16 +171,17 @@ def test_the_end_of_the_process_is_the_end_of_its_servers(tmp_path):
         f"import sys; sys.path.insert(0, {str(HERE)!r}); import bike_server; bike_server.main()"
     )
     script = (
-        "import sys, test_mcp\n"
-        "session = test_mcp.bikes(server=sys.argv[1]).open(test_mcp.task_of())\n"
-        "print(test_mcp.free(session))"
+        "import sys\n"
+        "from environment import mcp_bikes, own_tools\n"
+        "session = mcp_bikes.bikes(server=sys.argv[1]).open(own_tools.task_of())\n"
+        "print(mcp_bikes.free(session))"
     )
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", script, command("-c", mourner)],
         capture_output=True,
         text=True,
         timeout=60,
-        env={**os.environ, "PYTHONPATH": f"{HERE}:{HERE.parents[1]}"},
+        env={**os.environ, "PYTHONPATH": f"{HERE.parent}:{HERE.parents[1]}"},
     )
     assert done.stdout.strip() == "['Bollard', 'Cormorant']"
     assert done.stderr == ""
@@ -398,16 +209,3 @@ def test_a_server_may_have_a_url_and_breaks_the_dialogue_when_it_is_gone():
     finally:
         process.kill()
         process.wait()
-
-
-def is_open(port: int) -> bool:
-    with socket.socket() as attempt:
-        return attempt.connect_ex(("127.0.0.1", port)) == 0
-
-
-def wait_until(holds: Any) -> None:
-    """Wait for something that happens in another thread or process."""
-    deadline = time.monotonic() + 30
-    while not holds():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.01)
