@@ -2,7 +2,8 @@
 
 A line tells who asked (purpose, task, trial, node), which model, samples, tokens, seconds, dollars
 (null: price unknown) and retries. Samples that the response cache answered stand in lines of their
-own with `from_cache`: they cost nothing, and tokens and seconds are what was spared.
+own with `from_cache`: they cost nothing, and tokens and seconds are what was spared. A request that
+ended in an outage has no samples, but retries and seconds.
 """
 
 from __future__ import annotations

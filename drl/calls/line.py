@@ -19,7 +19,7 @@ from drl.calls.budget import Budget
 from drl.calls.cache import Kept, ResponseCache, prompt_key, sample_key
 from drl.calls.ledger import Entry, Ledger
 from drl.calls.prices import Price
-from drl.llm.base import LLM, Completion, Completions, Request, Usage
+from drl.llm.base import LLM, Completion, Completions, OutageError, Request, Usage
 from drl.types import Place
 
 Answer = Future[Completion]
@@ -127,7 +127,11 @@ class Line(LLM):
                     raise asyncio.CancelledError
                 self._sent.add(task)
                 began = time.time()
-                completions = await self._llm.complete(request)
+                try:
+                    completions = await self._llm.complete(request)
+                except OutageError as outage:
+                    self._write_outage(request, outage, began)
+                    raise
                 self._write(request, completions, began, parcel.answers)
             answered = zip(parcel.answers.values(), completions.choices, strict=True)
             pairs = [(answer, completion) for (_, answer), completion in answered]
@@ -161,6 +165,20 @@ class Line(LLM):
             retries=completions.retries,
             began=began,
             keys=_listed(keys),
+        )
+        self._ledger.write(entry)
+
+    def _write_outage(self, request: Request, outage: OutageError, began: float) -> None:
+        """A line without samples: what it was tried is in the bill too."""
+        seconds = round(time.time() - began, 4)
+        entry = _entry(
+            request,
+            self.model,
+            samples=0,
+            seconds=seconds,
+            retries=outage.retries,
+            began=began,
+            keys=(),
         )
         self._ledger.write(entry)
 

@@ -158,10 +158,12 @@ class Persistence:
             if self._was_reached or seen.total() >= self._patience.max_attempts
             else "and whether llm.base_url is right"
         )
-        return OutageError(
+        outage = OutageError(
             f"{self._name()}: given up after {_count(seen.total(), 'attempt')} in "
             f"{elapsed_s:.1f} s: {account}; see whether the server runs, {remedy}"
         )
+        outage.retries = seen.total() - 1
+        return outage
 
     def _speak(self, trouble: Trouble, pause_s: float) -> None:
         if time.monotonic() - self._spoke_at >= _QUIET_S:

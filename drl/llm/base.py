@@ -27,6 +27,9 @@ FinishReason = Literal["stop", "length", "tool_calls", "content_filter"]
 class OutageError(DrlError, RuntimeError):
     """A model could not be reached or kept failing after all retries; says nothing of the agent."""
 
+    retries: int = 0
+    """How often it was asked again before it was given up."""
+
 
 class ContextOverflowError(DrlError, ValueError):
     """A prompt with the tokens asked for is longer than the model's context; names both lengths."""

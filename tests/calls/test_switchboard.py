@@ -104,6 +104,21 @@ def test_an_error_reaches_everybody_who_waits_and_is_not_kept(tmp_path):
     assert afterwards == ["x/1"]
 
 
+def test_a_request_that_ends_in_an_outage_is_in_the_bill_with_its_retries(tmp_path):
+    outage = OutageError("down")
+    outage.retries = 7
+
+    async def play():
+        llm = AnsweringLLM(fault=lambda request: outage)
+        with board(tmp_path) as open_board:
+            line = open_board.line(llm, many())
+            await asyncio.gather(texts(line, request("x", 1)), return_exceptions=True)
+
+    asyncio.run(play())
+    (entry,) = read_entries(tmp_path / "calls.jsonl")
+    assert (entry.samples, entry.tokens_in, entry.usd, entry.retries) == (0, 0, 0.0, 7)
+
+
 @pytest.mark.parametrize("cache", [True, False])
 def test_a_model_that_gives_too_few_samples_leaves_nobody_waiting(tmp_path, cache):
     async def play():
@@ -181,7 +196,7 @@ def test_where_samples_are_asked_alone_one_that_fails_does_not_cost_the_others(t
             with pytest.raises(OutageError):
                 await texts(line, request("a", 1, 2, 3))
             await open_board.drain()
-            kept = [e.samples for e in read_entries(tmp_path / "calls.jsonl")]
+            kept = [e.samples for e in read_entries(tmp_path / "calls.jsonl") if e.samples]
             await open_board.close()
         with board(tmp_path) as open_board:
             line = open_board.line(llm, asyncio.Semaphore(9))

@@ -91,6 +91,7 @@ def test_when_patience_ends_it_says_what_was_seen_and_how_often():
     assert "HTTP 500 (it broke) (2 times)" in message
     assert "HTTP 429" in message
     assert "an answer without choices" in message
+    assert caught.value.retries == 3
 
 
 def test_a_server_that_wants_an_hour_is_an_outage_at_once():
