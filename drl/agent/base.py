@@ -15,7 +15,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from drl.llm.base import LLM
+from drl.errors import ConfigError
+from drl.llm.base import LLM, Message, Request
 from drl.types import Goal, Place, Step, Toolbox, Turn
 
 
@@ -70,3 +71,37 @@ class Agent(ABC):
         Raises:
             OutageError, ContextOverflowError, ConfigError: what `llm` raises; let them pass.
         """
+
+    def request(self, situation: Situation) -> Request:
+        """What its model is asked in a situation; agents that speak through a model define it.
+
+        Raises:
+            ConfigError: it speaks through none, so there is nothing that a model could learn from.
+        """
+        raise _speaks_without_a_model(self)
+
+    def rewrite(self, step: Step, toolbox: Toolbox) -> tuple[Step, ...]:
+        """A step, of whatever agent, as this one would have written it: one step an output.
+
+        Text that reads as the same calls or the same reply stays as it is, so that an agent's own
+        dialogues keep the very tokens that were sampled.
+
+        Raises:
+            ConfigError: as `request`.
+        """
+        raise _speaks_without_a_model(self)
+
+    def output(self, step: Step, number: int) -> Message:
+        """The message that its model wrote for a step, which is the `number`-th of the dialogue.
+
+        Raises:
+            ConfigError: as `request`.
+        """
+        raise _speaks_without_a_model(self)
+
+
+def _speaks_without_a_model(agent: Agent) -> ConfigError:
+    return ConfigError(
+        f"agent: {type(agent).__name__} speaks through no model, so none can learn to write as it "
+        "does; choose the form to write in, such as agent=react/compact"
+    )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from drl.errors import ConfigError
 from drl.llm import _hf_packaged
+from drl.llm.base import ADAPTER_OF_RUN, Weights
 
 if TYPE_CHECKING:
     from drl.llm._hf_load import Loaded
@@ -28,7 +29,8 @@ class Source:
     """A model as settings name it.
 
     `model` is a folder, an id on the hub (at `revision`), or package:NAME, which is unpacked below
-    `root`. `adapter` is a folder or id of an adapter for it in PEFT's layout.
+    `root`. `adapter` is a folder or id of an adapter for it in PEFT's layout, or a run that
+    trained one.
     """
 
     model: str
@@ -60,9 +62,23 @@ class Source:
         """
         from drl.llm._hf_load import load
 
+        weights = self.weights(None)
+        return load(weights.folder, weights.adapter, weights.dtype, weights.device)
+
+    def weights(self, chat_template: str | None) -> Weights:
+        """Where the files lie, and in what form they are to be used.
+
+        Raises:
+            ConfigError: the files cannot be had, or there is no such device.
+        """
         device = _resolve_device(self.device)
-        dtype = _resolve_dtype(self.dtype, device)
-        return load(self._folder(), self._adapter_folder(), dtype, device)
+        return Weights(
+            self._folder(),
+            self._adapter_folder(),
+            _resolve_dtype(self.dtype, device),
+            device,
+            chat_template,
+        )
 
     def _folder(self) -> Path:
         if self.model.startswith(_hf_packaged.PREFIX):
@@ -71,7 +87,11 @@ class Source:
         return _locate("llm.model", self.model, self.revision)
 
     def _adapter_folder(self) -> Path | None:
-        return None if self.adapter is None else _locate("llm.adapter", self.adapter, None)
+        if self.adapter is None:
+            return None
+        folder = _locate("llm.adapter", self.adapter, None)
+        of_run = folder / ADAPTER_OF_RUN
+        return of_run if of_run.is_dir() else folder
 
 
 def _locate(key: str, name: str, revision: str | None) -> Path:

@@ -10,16 +10,21 @@ To add one, write `drl/llm/<name>.py` with a final `LLM` and `conf/llm/<name>.ya
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from drl.errors import ConfigError, DrlError
-from drl.types import Place, Sampled, ToolSpec
+from drl.types import JSON, Place, Sampled, ToolSpec
 
 Purpose = Literal["agent", "user", "judge"]
 """For whom a call is made; the ledger adds up by it."""
+
+ADAPTER_OF_RUN = Path("checkpoints") / "final"
+"""Where a run keeps the adapter that it trained, below its folder."""
 
 FinishReason = Literal["stop", "length", "tool_calls", "content_filter"]
 
@@ -43,6 +48,14 @@ class ToolUse:
     name: str
     arguments: str
 
+    def parsed(self) -> JSON:
+        """The arguments as an object, or the raw text where they are none."""
+        try:
+            read = json.loads(self.arguments)
+        except (ValueError, RecursionError):
+            return self.arguments
+        return read if isinstance(read, dict) else self.arguments
+
 
 @dataclass(frozen=True, slots=True)
 class Message:
@@ -52,6 +65,22 @@ class Message:
     content: str
     tool_calls: tuple[ToolUse, ...] = ()
     tool_call_id: str | None = None
+
+    def plain(self) -> dict[str, JSON]:
+        """As chat templates expect it: tool arguments as objects where they are some."""
+        plain: dict[str, JSON] = {"role": self.role, "content": self.content}
+        if self.tool_calls:
+            plain["tool_calls"] = [
+                {
+                    "id": call.id,
+                    "type": "function",
+                    "function": {"name": call.name, "arguments": call.parsed()},
+                }
+                for call in self.tool_calls
+            ]
+        if self.tool_call_id is not None:
+            plain["tool_call_id"] = self.tool_call_id
+        return plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +166,20 @@ class Completions:
     retries: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Where the weights of a model lie on this machine, for whoever trains it further.
+
+    `chat_template` is Jinja, or None for the model's own; `adapter` is a folder in PEFT's layout.
+    """
+
+    folder: Path
+    adapter: Path | None
+    dtype: Literal["bfloat16", "float32"]
+    device: Literal["cpu", "cuda"]
+    chat_template: str | None
+
+
 class LLM(ABC):
     """Answers requests; many may be in flight at once."""
 
@@ -174,6 +217,17 @@ class LLM(ABC):
             ContextOverflowError: the prompt is too long.
             ConfigError: it will never answer as configured (key, model name, chat template).
         """
+
+    def weights(self) -> Weights:
+        """Where its weights lie.
+
+        Raises:
+            ConfigError: they are not on this machine, or the files cannot be had.
+        """
+        raise ConfigError(
+            f"llm.model={self.model} is not on this machine, so it cannot be trained here; choose "
+            "llm=hf llm.model=NAME, or export rows for its maker with drl export"
+        )
 
     @abstractmethod
     async def close(self) -> None:

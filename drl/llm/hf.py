@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from drl.errors import ConfigError
 from drl.llm._hf_source import Device, DType, Source
-from drl.llm.base import LLM, Completions, Request
+from drl.llm.base import LLM, Completions, Request, Weights
 
 if TYPE_CHECKING:
     from drl.llm._hf_worker import Worker
@@ -84,6 +84,14 @@ class HFLLM(LLM):
             **self._source.identity(),
             "chat_template": blake2b(template, digest_size=8).hexdigest() if template else "own",
         }
+
+    def weights(self) -> Weights:
+        """Where its files lie.
+
+        Raises:
+            ConfigError: they cannot be had, or there is no such device.
+        """
+        return self._source.weights(self._template)
 
     async def complete(self, request: Request) -> Completions:
         """Samples for a request; the first one loads the model.
