@@ -25,7 +25,7 @@ from typing import Final
 import torch
 from transformers import PreTrainedModel
 
-from drl.llm._hf_load import Loaded
+from drl.models.load import Loaded
 from drl.llm._hf_source import DType, Source
 from drl.llm.base import LLM, Completions, Message, Request, Sampling
 from drl.llm.hf import HFLLM

@@ -6,7 +6,7 @@ from transformers import PreTrainedTokenizerBase
 
 from drl.errors import ConfigError
 from drl.llm.base import ContextOverflowError, Request
-from drl.runtime.chat_template import ChatTemplate
+from drl.models.chat_template import ChatTemplate
 
 
 class Prompts:

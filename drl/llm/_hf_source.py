@@ -13,7 +13,7 @@ from drl.llm import _hf_packaged
 from drl.llm.base import ADAPTER_OF_RUN, Weights
 
 if TYPE_CHECKING:
-    from drl.llm._hf_load import Loaded
+    from drl.models.load import Loaded
 
 DType = Literal["auto", "bfloat16", "float32"]
 Device = Literal["auto", "cpu", "cuda"]
@@ -60,7 +60,7 @@ class Source:
         Raises:
             ConfigError: the files cannot be had, are no causal model, or do not belong together.
         """
-        from drl.llm._hf_load import load
+        from drl.models.load import load
 
         weights = self.weights(None)
         return load(weights.folder, weights.adapter, weights.dtype, weights.device)

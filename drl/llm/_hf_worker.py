@@ -22,12 +22,12 @@ from drl.llm._hf_batch import Batch, PrefixBatch
 from drl.llm._hf_check import sharing_forward
 from drl.llm._hf_forward import PIECE
 from drl.llm._hf_job import Job
-from drl.llm._hf_load import Loaded
 from drl.llm._hf_plain import PlainBatch
 from drl.llm._hf_prompt import Prompts
 from drl.llm._hf_text import Watch
 from drl.llm._hf_tree import PrefixTree
 from drl.llm.base import Completions, ContextOverflowError, OutageError, Request
+from drl.models.load import Loaded
 
 _LOG = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from drl.errors import ConfigError
-from drl.llm._hf_adapter import put_in
+from drl.models.adapter import put_in
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase

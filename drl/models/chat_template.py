@@ -70,3 +70,18 @@ class ChatTemplate:
         """The tokens of rendered text; the template has written all special ones itself."""
         writable = text.encode(errors="replace").decode()  # half a surrogate pair is no text
         return tuple(self.tokenizer(writable, add_special_tokens=False)["input_ids"])
+
+    @property
+    def end_id(self) -> int:
+        """The token that ends a text.
+
+        Raises:
+            ConfigError: the tokenizer knows none.
+        """
+        end = self.tokenizer.eos_token_id
+        if not isinstance(end, int):
+            raise ConfigError(
+                f"llm.model={self.tokenizer.name_or_path}: its tokenizer has no eos_token, so "
+                "nothing can teach where a reply ends; set one in tokenizer_config.json"
+            )
+        return end
