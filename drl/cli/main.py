@@ -14,6 +14,7 @@ from drl.cli._runs import newest
 from drl.cli.certify_user import certify_user
 from drl.cli.estimate import estimate
 from drl.cli.matrix import matrix
+from drl.cli.merge import merge
 from drl.cli.resample import resample
 from drl.errors import DataError, DrlError, RunError
 
@@ -25,6 +26,7 @@ app.command()(certify_user)
 app.command()(estimate)
 app.command()(resample)
 app.command()(matrix)
+app.command()(merge)
 
 _ROOT = Annotated[Path, typer.Option("--root", help="Folder for data (data_dir of the config).")]
 

@@ -1,4 +1,4 @@
-"""PEFT adapters: put into the model they were trained for, refused by any other."""
+"""PEFT adapters: new ones, and trained ones put into the model they were trained for."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 from drl.errors import ConfigError
 
 if TYPE_CHECKING:
-    from peft import PeftConfig
+    from peft import PeftConfig, PeftModel
     from transformers import PreTrainedModel
 
 WEIGHTS = "adapter_model.safetensors"
 
 
-def put_in(model: PreTrainedModel, base: Path, adapter: Path) -> None:
-    """Put an adapter into a model, whose layers then apply it.
+def put_in(model: PreTrainedModel, base: Path, adapter: Path) -> PeftModel:
+    """Put an adapter into a model, whose layers then apply it; gives the two as PEFT has them.
 
     It is not merged: rounded to bfloat16 together, weights would swallow small changes, and
     log-probabilities would not be those of the training that made it.
@@ -26,6 +26,7 @@ def put_in(model: PreTrainedModel, base: Path, adapter: Path) -> None:
         model: the base.
         base: the folder it came from.
         adapter: a folder in PEFT's layout.
+        is_trainable: whether its weights are to be trained further.
 
     Raises:
         ConfigError: the folder holds no adapter, or one for another base.
@@ -50,10 +51,9 @@ def put_in(model: PreTrainedModel, base: Path, adapter: Path) -> None:
         ) from error
     wanted = config.base_model_name_or_path or "another model"
     _check(config, base, adapter)
-    config.inference_mode = True
+    config.inference_mode = not is_trainable
     config.base_model_name_or_path = model.name_or_path  # peft warns where it is another path
-    # peft 0.21 asks transformers 5.24 for it under an old name
-    warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
+    _quieten()
     try:
         adapted = get_peft_model(model, config)
         weights = load_peft_weights(str(adapter), device=str(model.device))
@@ -64,6 +64,7 @@ def put_in(model: PreTrainedModel, base: Path, adapter: Path) -> None:
     amiss = [*loaded.unexpected_keys, *(needed - weights.keys())]
     if amiss:
         raise _other_base(wanted, base, adapter, f"{len(amiss)} weights do not match, {amiss[0]}")
+    return adapted
 
 
 def _check(config: PeftConfig, base: Path, adapter: Path) -> None:
