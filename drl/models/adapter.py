@@ -16,7 +16,44 @@ if TYPE_CHECKING:
 WEIGHTS = "adapter_model.safetensors"
 
 
-def put_in(model: PreTrainedModel, base: Path, adapter: Path) -> PeftModel:
+def new_adapter(
+    model: PreTrainedModel, *, rank: int, alpha: int, dropout: float, modules: str | list[str]
+) -> PeftModel:
+    """A model with a trainable LoRA adapter that changes nothing yet.
+
+    Args:
+        model: the base.
+        rank: of the updates.
+        alpha: they are scaled by alpha / rank.
+        dropout: of what goes into them while they are trained.
+        modules: names of linear layers, or all-linear.
+
+    Raises:
+        ConfigError: the model has no such layers.
+    """
+    from peft import LoraConfig, get_peft_model
+
+    config = LoraConfig(
+        r=rank,
+        lora_alpha=alpha,
+        lora_dropout=dropout,
+        target_modules=modules,
+        bias="none",
+        task_type="CAUSAL_LM",
+    )
+    _quieten()
+    try:
+        return get_peft_model(model, config)
+    except ValueError as error:
+        raise ConfigError(
+            f"trainer.lora.modules={modules} does not fit {model.name_or_path} ({error}); use "
+            "all-linear"
+        ) from error
+
+
+def put_in(
+    model: PreTrainedModel, base: Path, adapter: Path, *, is_trainable: bool = False
+) -> PeftModel:
     """Put an adapter into a model, whose layers then apply it; gives the two as PEFT has them.
 
     It is not merged: rounded to bfloat16 together, weights would swallow small changes, and
@@ -65,6 +102,11 @@ def put_in(model: PreTrainedModel, base: Path, adapter: Path) -> PeftModel:
     if amiss:
         raise _other_base(wanted, base, adapter, f"{len(amiss)} weights do not match, {amiss[0]}")
     return adapted
+
+
+def _quieten() -> None:
+    """Peft 0.21 asks transformers 5.24 for a setting under its old name."""
+    warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
 
 
 def _check(config: PeftConfig, base: Path, adapter: Path) -> None:

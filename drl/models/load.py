@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from drl.errors import ConfigError
 from drl.models.adapter import put_in
@@ -57,6 +57,27 @@ def load(
     Raises:
         ConfigError: the folder holds no causal model, or the adapter is for another base.
     """
+    loaded = load_base(folder, dtype, device)
+    if adapter is not None:
+        put_in(loaded.model, folder, adapter)
+    loaded.model.requires_grad_(False)
+    return loaded
+
+
+def load_base(
+    folder: Path, dtype: Literal["bfloat16", "float32"], device: str, **options: Any
+) -> Loaded:
+    """A model without adapter, and its tokenizer.
+
+    Args:
+        folder: with config.json and *.safetensors.
+        dtype: of the weights.
+        device: cpu or cuda.
+        options: more of `from_pretrained`: attn_implementation, quantization_config.
+
+    Raises:
+        ConfigError: the folder holds no causal model.
+    """
     import torch
     from safetensors import SafetensorError
     from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -68,7 +89,7 @@ def load(
     kind = torch.bfloat16 if dtype == "bfloat16" else torch.float32
     try:
         model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(
-            folder, dtype=kind, local_files_only=True
+            folder, dtype=kind, local_files_only=True, **options
         )
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
     except (OSError, ValueError, KeyError, ImportError, SafetensorError) as error:
@@ -77,8 +98,6 @@ def load(
             f"llm.model={folder} cannot be loaded as a causal model ({cause}); see its config.json"
         ) from error
     model = model.eval()
-    model.to(torch.device(device))  # pyright: ignore[reportArgumentType] torch's stub lacks self
-    if adapter is not None:
-        put_in(model, folder, adapter)
-    model.requires_grad_(False)
+    if "quantization_config" not in options:  # which is where it belongs already
+        model.to(torch.device(device))  # pyright: ignore[reportArgumentType] torch's stub lacks self
     return Loaded(model, tokenizer)
