@@ -35,6 +35,7 @@ class CompactStyle(Style):
     """CALL or SAY, one a step, without a plan."""
 
     stop = ("\nRETURN", "\nCALL", "\nSAY")
+    holds_several = False
 
     @property
     def note(self) -> str:
@@ -83,6 +84,10 @@ class CompactStyle(Style):
     def spoken(self, text: str) -> str:
         """A SAY."""
         return render_reply(text)
+
+    def written(self, step: Step) -> str:
+        """A CALL or a SAY; the plan is left out."""
+        return render_call(step.calls[0]) if step.calls else render_reply(step.reply or "")
 
 
 def render_call(call: ToolCall) -> str:

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from drl.agent._chat import NOT_CARRIED_OUT, seen, value_of
 from drl.agent._json import to_text
-from drl.agent._react import MARK, RETURN, parse, parse_last, read, render_reply
+from drl.agent._react import MARK, RETURN, parse, parse_last, read, render_call, render_reply
 from drl.agent._style import Style
 from drl.agent._tool_list import described
 from drl.domains.conversation import audible
@@ -23,6 +23,7 @@ class FullStyle(Style):
     """PLAN, then APICALL or SPEAK; results come as a user's message that begins with APIRETURN."""
 
     stop = (f"\n{RETURN}", f"{MARK} {RETURN}")
+    holds_several = True
 
     @property
     def note(self) -> str:
@@ -59,6 +60,13 @@ class FullStyle(Style):
     def spoken(self, text: str) -> str:
         """A SPEAK without a plan."""
         return render_reply("", text)
+
+    def written(self, step: Step) -> str:
+        """The plan, then all calls or the reply."""
+        if not step.calls:
+            return render_reply(step.plan, step.reply or "")
+        first, *others = step.calls
+        return " ".join([render_call(step.plan, first), *(render_call("", c) for c in others)])
 
 
 def system(tools: str, toolbox: Toolbox) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from drl.agent._chat import NOT_CARRIED_OUT, seen, value_of
 from drl.agent._json import only_object, to_text
+from drl.agent._rewrite import rewritten
 from drl.domains.conversation import LONGEST, audible
 from drl.llm.base import Completion, Message, ToolUse
 from drl.runtime.surrogates import writable
@@ -84,6 +85,19 @@ def shown(step: Step, number: int) -> Sequence[Message]:
 def spoken(text: str) -> str:
     """The output that says a text."""
     return text
+
+
+def rewrite(step: Step) -> tuple[Step, ...]:
+    """A step of whatever agent as native calls, then its reply."""
+    return rewritten(step, read, _written, holds_several=True)
+
+
+def _written(step: Step) -> str:
+    """What a model would have sent: its plan beside calls, or its reply."""
+    calls: list[JSON] = [
+        {"name": call.name, "arguments": to_text(dict(call.arguments))} for call in step.calls
+    ]
+    return to_text({"content": step.plan if calls else step.reply, "tool_calls": calls})
 
 
 def _answers(step: Step, num_uses: int) -> list[JSON]:

@@ -33,6 +33,7 @@ class PaperStyle(Style):
     """PLAN, APICALL and SPEAK with josh-train's reading, error texts and messages."""
 
     stop = ()
+    holds_several = False
 
     @property
     def note(self) -> str:
@@ -92,8 +93,22 @@ class PaperStyle(Style):
         """A SPEAK without a plan."""
         return render_reply("", text)
 
+    def written(self, step: Step) -> str:
+        """The plan, then the call or the reply."""
+        if step.calls:
+            return render_call(step.plan, step.calls[0])
+        return render_reply(step.plan, step.reply or "")
+
+    def output(self, step: Step, number: int) -> Message:
+        """As shown; of a refusal what its author wrote, also where no prompt shows it."""
+        if not step.calls and step.reply is None:
+            return Message("assistant", seen(step.text))
+        return super().output(step, number)
+
     def _shown_refusal(self, step: Step) -> Sequence[Message]:
-        error = step.results[0].error if step.results else None
+        if not step.results:
+            return [Message("assistant", seen(step.text))]  # nobody told its author anything
+        error = step.results[0].error
         if error == _ONLY_PLAN:
             return []
         if error == _NO_COMMAND:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
+from drl.agent._rewrite import rewritten
 from drl.llm.base import Message
 from drl.types import Step, Toolbox
 
@@ -14,6 +15,9 @@ class Style(ABC):
 
     stop: tuple[str, ...]
     """Where a model would begin to make up what others say."""
+
+    holds_several: bool
+    """Whether one output may hold several calls."""
 
     @property
     @abstractmethod
@@ -42,3 +46,20 @@ class Style(ABC):
     @abstractmethod
     def spoken(self, text: str) -> str:
         """The output that says a text."""
+
+    @abstractmethod
+    def written(self, step: Step) -> str:
+        """The output that makes the calls of a step, or else gives its reply."""
+
+    def rewrite(self, step: Step, toolbox: Toolbox) -> tuple[Step, ...]:
+        """A step of whatever agent in this language, one step an output."""
+        return rewritten(
+            step,
+            lambda text: self.read(text, toolbox),
+            self.written,
+            holds_several=self.holds_several,
+        )
+
+    def output(self, step: Step, number: int) -> Message:
+        """The output of an own step, as `shown` gives it."""
+        return self.shown(step, number)[0]

@@ -3,12 +3,13 @@
 from dataclasses import dataclass, replace
 
 from drl.agent._chat import conversation
-from drl.agent._native import read, read_last, shown, spoken, text_of
+from drl.agent._native import read, read_last, rewrite, shown, spoken, text_of
 from drl.agent.base import Agent, Situation
 from drl.llm.base import LLM, Completion, Message, Request, Sampling
 from drl.runtime.prompts import fill
 from drl.runtime.settings import check_positive
-from drl.types import Step
+from drl.runtime.surrogates import writable
+from drl.types import Step, Toolbox
 
 
 @dataclass(kw_only=True)
@@ -60,6 +61,15 @@ class FunctionCallingAgent(Agent):
         text = text_of(completion)
         step = read_last(text) if situation.must_reply else read(text)
         return replace(step, sampled=completion.sampled)
+
+    def rewrite(self, step: Step, toolbox: Toolbox) -> tuple[Step, ...]:
+        """A step of whatever agent in the form of native calls."""
+        return rewrite(step)
+
+    def output(self, step: Step, number: int) -> Message:
+        """The message that was sent for a step, with its calls."""
+        message = shown(step, number)[0]
+        return replace(message, content=writable(message.content))
 
     def _sampling(self) -> Sampling:
         return Sampling(

@@ -17,7 +17,7 @@ from drl.errors import ConfigError
 from drl.llm.base import LLM, Completion, Message, Request, Sampling
 from drl.runtime.settings import check_positive
 from drl.runtime.surrogates import writable
-from drl.types import Step, ToolResult
+from drl.types import Step, Toolbox, ToolResult
 
 _STYLES: dict[str, Style] = {
     "full": FullStyle(),
@@ -100,6 +100,15 @@ class ReactAgent(Agent):
             if not heard and not situation.must_reply:
                 step = replace(step, results=(ToolResult(None, error=_NOTHING_SAID),))
         return replace(step, sampled=completion.sampled)
+
+    def rewrite(self, step: Step, toolbox: Toolbox) -> tuple[Step, ...]:
+        """A step of whatever agent in this style."""
+        return _STYLES[self.style].rewrite(step, toolbox)
+
+    def output(self, step: Step, number: int) -> Message:
+        """The message that was written for a step."""
+        message = _STYLES[self.style].output(step, number)
+        return replace(message, content=writable(message.content))
 
     def _read(self, text: str, situation: Situation) -> Step:
         style = _STYLES[self.style]

@@ -139,3 +139,15 @@ def test_an_agent_that_does_not_explore_ignores_the_seed(agent):
     asked = Turn(Role.USER, "I need a cheap guesthouse in the north, any will do.")
     texts = {act(agent, situation(asked, seed=seed, goals=GOALS)).text for seed in range(40)}
     assert (len(texts) > 1) == agent.explores
+
+
+@settings(max_examples=50, deadline=None)
+@given(HISTORIES, STEPS)
+def test_one_that_speaks_through_a_model_writes_any_step_as_it_would_be_learned(history, step):
+    for agent in (agent for agent in AGENTS.values() if agent.uses_llm):
+        (anew,) = agent.rewrite(step, TOOLBOX)
+        assert (anew.calls, anew.results) == (step.calls, step.results)
+        number = sum(len(turn.steps) for turn in history)
+        before = agent.request(situation(*history)).messages
+        after = agent.request(Situation(history, (anew,), TOOLBOX, 0)).messages
+        assert after[: len(before) + 1] == (*before, agent.output(anew, number))
