@@ -12,6 +12,7 @@ from rich.console import Console
 
 from drl.cli._runs import newest
 from drl.cli.certify_user import certify_user
+from drl.cli.compare import compare
 from drl.cli.estimate import estimate
 from drl.cli.matrix import matrix
 from drl.cli.merge import merge
@@ -26,6 +27,7 @@ app.command()(certify_user)
 app.command()(estimate)
 app.command()(resample)
 app.command()(matrix)
+app.command()(compare)
 app.command()(merge)
 
 _ROOT = Annotated[Path, typer.Option("--root", help="Folder for data (data_dir of the config).")]

@@ -37,13 +37,20 @@ def paired_difference(
         first: task id -> one value per trial; trials are averaged within their task.
         second: the same for the other run.
     """
-    shared = sorted(task for task in first if first[task] and second.get(task))
-    gaps = {task: [float(np.mean(second[task]) - np.mean(first[task]))] for task in shared}
-    estimate = mean_over_tasks(gaps)
+    gaps = paired_gaps(first, second)
+    estimate = mean_over_tasks({task: [gap] for task, gap in gaps.items()})
     if estimate is None:
         return None
-    p = _sign_flip_p(np.array([gap for (gap,) in gaps.values()]))
+    p = _sign_flip_p(np.array(list(gaps.values())))
     return Difference(estimate.value, estimate.low, estimate.high, estimate.n, p)
+
+
+def paired_gaps(
+    first: Mapping[str, Sequence[float]], second: Mapping[str, Sequence[float]]
+) -> dict[str, float]:
+    """Second minus first for each task that has values in both, by task id in order."""
+    shared = sorted(task for task in first if first[task] and second.get(task))
+    return {task: float(np.mean(second[task]) - np.mean(first[task])) for task in shared}
 
 
 def holm(differences: Sequence[Difference]) -> list[Difference]:

@@ -1,0 +1,89 @@
+"""Whether two runs may be compared at all: what forbids it, and what a reader should know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from drl.evaluation.run_result import RunResult
+from drl.runtime.run_dir import differences, essence
+from drl.types import JSON
+
+MAX_UNPAIRED = 0.05
+"""Share of the tasks that may lack a score in one of the runs. Dialogues do not break at random,
+so what is missing could hide a difference of up to this size."""
+
+_MUST_AGREE = ("environment", "user_simulator", "user_llm", "reward", "score", "judge_llm")
+"""Groups that decide what is played and how it is graded; the rest is the policy."""
+
+
+def obstacles(base: RunResult, other: RunResult, num_paired: int) -> list[str]:
+    """Why a difference between these runs could come of something else than their policies.
+
+    Args:
+        num_paired: tasks that have a score in both.
+    """
+    found: list[str] = []
+    if base.kind != other.kind:
+        found.append(f"one is a {base.kind}, the other a {other.kind}")
+    if base.task_ids != other.task_ids:
+        shared = len(base.task_ids & other.task_ids)
+        found.append(
+            f"task sets differ ({len(base.task_ids)} and {len(other.task_ids)}, {shared} shared)"
+        )
+    if base.data_version is None or base.data_version != other.data_version:
+        versions = (run.data_version or "unknown" for run in (base, other))
+        found.append(f"data versions differ or are unknown ({' and '.join(versions)})")
+    for group in _MUST_AGREE:
+        keys = differences(_node(base.config, group), _node(other.config, group), f"{group}.")
+        if keys:
+            found.append(f"{group} differs ({', '.join(keys[:4])})")
+    for run in (base, other):
+        if run.num_missing:
+            found.append(
+                f"{run.name} is not finished ({run.num_missing} rollouts are missing; start its "
+                "command again)"
+            )
+    shared = len(base.task_ids & other.task_ids)
+    if shared - num_paired > MAX_UNPAIRED * shared:
+        found.append(f"only {num_paired} of {shared} shared tasks have a score in both")
+    return found
+
+
+def remarks(base: RunResult, other: RunResult) -> list[str]:
+    """What does not forbid the comparison but belongs beside it."""
+    found = list(dict.fromkeys((*base.notes, *other.notes)))
+    if base.kind == other.kind != "policy":
+        found.append(f"each is a {base.kind}: this is not what their agents do alone")
+    if base.num_trials != other.num_trials:
+        found.append(f"trials a task differ: {base.num_trials} and {other.num_trials}")
+    for run in (base, other):
+        if run.num_broken or run.num_unscored:
+            found.append(
+                f"{run.name}: {run.num_broken} broken and {run.num_unscored} unscored rollouts "
+                "are left out"
+            )
+    if base.code != other.code:
+        found.append("the two were made by different code of drl")
+    return found
+
+
+def settings_that_differ(base: RunResult, other: RunResult) -> list[str]:
+    """Dotted keys of all settings that make one run another than the other, but for its name.
+
+    Where another plug-in was chosen, its own settings are not listed.
+    """
+    keys = differences(essence(base.config), essence(other.config))
+    swapped = tuple(key.removesuffix("_target_") for key in keys if key.endswith("._target_"))
+    return [
+        key
+        for key in keys
+        if key != "name" and (key.endswith("._target_") or not key.startswith(swapped))
+    ]
+
+
+def _node(config: Mapping[str, JSON], group: str) -> JSON:
+    """A group's node without what makes no other run; what is not chosen has none."""
+    node = config.get(group)
+    if node is None and group == "score":
+        return _node(config, "reward")
+    return {} if node is None else essence(node)

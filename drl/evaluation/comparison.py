@@ -1,0 +1,286 @@
+"""Two or more runs over the same tasks: what differs, and whether that names a winner.
+
+A winner is named only if the runs may be compared at all, and a headline measure differs by more
+than chance: its interval leaves out 0, it lies above the noise floor, and its p stays below 0.05
+when corrected for all that was tested. The comparison is of runs: another training seed of the
+same method is another run, and may differ by more.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+
+from drl.errors import ConfigError, RunError
+from drl.evaluation.comparability import obstacles, remarks, settings_that_differ
+from drl.evaluation.compare import Difference, holm, paired_difference, paired_gaps
+from drl.evaluation.intervals import CONFIDENCE, Estimate, mean_over_tasks, to_json
+from drl.evaluation.power import (
+    ALPHA,
+    POWER,
+    NoiseFloor,
+    detectable_difference,
+    noise_floor,
+    standard_deviation,
+)
+from drl.evaluation.run_result import RunResult, Trials
+from drl.types import JSON
+
+HEADLINE = ("mean_reward", "full_success")
+"""The measures that may name a winner; more is better."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One measure in both runs, over the tasks of the comparison.
+
+    `difference` is other minus base within tasks; None where tasks are not paired. `p_holm` is set
+    for measures that decide. `detectable` is the true difference that such a comparison finds in
+    four of five cases; None where no task differs from another.
+    """
+
+    base: Estimate
+    other: Estimate
+    difference: Difference | None
+    floor: NoiseFloor | None
+    detectable: float | None
+    p_holm: float | None = None
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether it decides, and differs by more than chance."""
+        return self.p_holm is not None and not self.doubts()
+
+    def doubts(self) -> list[str]:
+        """Why its difference may be chance; empty if that is not plausible."""
+        gap, floor = self.difference, self.floor
+        if gap is None or floor is None:
+            return ["too few tasks are paired"]
+        if gap.value == 0 and self.detectable is None:
+            return ["every task came out alike"]
+        found: list[str] = []
+        if gap.low <= 0 <= gap.high or abs(gap.value) < floor.value:
+            # half of the interval, on the side of 0
+            margin = gap.value - gap.low if gap.value > 0 else gap.high - gap.value
+            needed = max(margin, floor.value)
+            found.append(f"at least {needed:.3f} would have been needed")
+        p = gap.p if self.p_holm is None else self.p_holm
+        if p >= ALPHA:
+            found.append(f"chance gives as much with p={p:.4f}")
+        return found
+
+    def to_json(self) -> dict[str, JSON]:
+        """All numbers, and whether they show a difference (null where it does not decide)."""
+        return {
+            "base": to_json(self.base),
+            "other": to_json(self.other),
+            "difference": None if self.difference is None else asdict(self.difference),
+            "p_holm": self.p_holm,
+            "noise_floor": None if self.floor is None else asdict(self.floor),
+            "detectable": self.detectable,
+            "shown": None if self.p_holm is None else self.is_shown,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One run against another.
+
+    `reasons` say why no winner is named, and `obstacles` among them why none could be.
+    """
+
+    base: RunResult
+    other: RunResult
+    measures: dict[str, Measure]
+    num_paired: int
+    num_tests: int
+    obstacles: tuple[str, ...]
+
+    @property
+    def is_comparable(self) -> bool:
+        """Whether a difference can only come of the policies, or chance."""
+        return not self.obstacles
+
+    @property
+    def deciding(self) -> dict[str, Measure]:
+        """The measures that were chosen to decide."""
+        return {name: m for name, m in self.measures.items() if m.p_holm is not None}
+
+    @property
+    def winner(self) -> RunResult | None:
+        """The better run, if that is shown."""
+        if self.reasons:
+            return None
+        return self.other if "other" in self._better() else self.base
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why there is no winner; empty if there is one."""
+        if self.obstacles:
+            return list(self.obstacles)
+        better = self._better()
+        if len(better) == 2:
+            return ["the measures that decide point in opposite directions"]
+        if better:
+            return []
+        found = [
+            f"{_words(name)}: no difference shown, {', '.join(measure.doubts())}"
+            for name, measure in self.deciding.items()
+            if measure.doubts()
+        ]
+        found += [
+            f"{_words(name)} differs, but is no measure of success"
+            for name, measure in self.deciding.items()
+            if measure.is_shown and name not in HEADLINE
+        ]
+        return found or ["no measure is paired"]
+
+    @property
+    def verdict(self) -> str:
+        """One sentence: who is better by how much, or why that is not known."""
+        winner = self.winner
+        if winner is None:
+            label = "No winner" if self.is_comparable else "Not comparable, so no winner"
+            return f"{label}: {'; '.join(self.reasons)}."
+        loser = self.base if winner is self.other else self.other
+        by: list[str] = []
+        for name, measure in self.deciding.items():
+            if measure.is_shown and (gap := measure.difference):
+                ends = sorted((abs(gap.low), abs(gap.high)))
+                by.append(
+                    f"{_words(name)} by {abs(gap.value):.3f} ({ends[0]:.3f} to {ends[1]:.3f})"
+                )
+        return f"{winner.name} is better than {loser.name}: {', '.join(by)}."
+
+    def to_json(self) -> dict[str, JSON]:
+        """The numbers and the verdict, with all that they depend on."""
+        winner = self.winner
+        return {
+            "base": self.base.name,
+            "other": self.other.name,
+            "winner": None if winner is None else winner.name,
+            "verdict": self.verdict,
+            "comparable": self.is_comparable,
+            "reasons": self.reasons,
+            "remarks": remarks(self.base, self.other),
+            "settings_that_differ": settings_that_differ(self.base, self.other),
+            "n_tasks": self.num_paired,
+            "n_trials": {"base": self.base.num_trials, "other": self.other.num_trials},
+            "kind": {"base": self.base.kind, "other": self.other.kind},
+            "n_tests": self.num_tests,
+            "confidence": CONFIDENCE,
+            "alpha": ALPHA,
+            "power": POWER,
+            "measures": {name: measure.to_json() for name, measure in self.measures.items()},
+        }
+
+    def _better(self) -> set[str]:
+        """Which of "base" and "other" a headline measure shows to be better."""
+        return {
+            "other" if gap.value > 0 else "base"
+            for name, measure in self.deciding.items()
+            if name in HEADLINE and measure.is_shown and (gap := measure.difference)
+        }
+
+
+def compare_runs(
+    base: RunResult,
+    other: RunResult,
+    *,
+    metrics: Sequence[str] = HEADLINE,
+    only_shared: bool = False,
+) -> Comparison:
+    """`other` against `base`; see `compare_all`."""
+    return compare_all(base, [other], metrics=metrics, only_shared=only_shared)[0]
+
+
+def compare_all(
+    base: RunResult,
+    others: Sequence[RunResult],
+    *,
+    metrics: Sequence[str] = HEADLINE,
+    only_shared: bool = False,
+) -> list[Comparison]:
+    """Each run against the base, with p values that hold for all runs and metrics together.
+
+    Args:
+        metrics: the measures that decide, chosen before the numbers are seen.
+        only_shared: pair the shared tasks of runs that have different ones; no winner is named
+            all the same. Without it such runs are not paired.
+
+    Raises:
+        RunError: two runs have no task in common.
+        ConfigError: a run lacks a metric.
+    """
+    measured = [_measures(base, other, only_shared=only_shared) for other in others]
+    for measures in measured:
+        for metric in metrics:
+            if metric not in measures:
+                raise ConfigError(
+                    f"metric={metric} is not measured in both runs; known: {', '.join(measures)}"
+                )
+    tests = [
+        (measures, metric, gap)
+        for measures in measured
+        for metric in metrics
+        if (gap := measures[metric].difference)
+    ]
+    corrected = holm([gap for _, _, gap in tests])
+    for (measures, metric, _), joint in zip(tests, corrected, strict=True):
+        measures[metric] = replace(measures[metric], p_holm=joint.p)
+    return [
+        Comparison(
+            base=base,
+            other=other,
+            measures=measures,
+            num_paired=(n := _num_paired(base, other)),
+            num_tests=len(tests),
+            obstacles=tuple(obstacles(base, other, n)),
+        )
+        for other, measures in zip(others, measured, strict=True)
+    ]
+
+
+def _measures(base: RunResult, other: RunResult, *, only_shared: bool) -> dict[str, Measure]:
+    """What both runs measured, before any correction.
+
+    Raises:
+        RunError: there is no task to pair.
+    """
+    if not _num_paired(base, other):
+        raise RunError(
+            f"{base.name} and {other.name} share no task that is scored in both, so there is "
+            "nothing to pair; compare runs of one split"
+        )
+    is_paired = only_shared or base.task_ids == other.task_ids
+    found: dict[str, Measure] = {}
+    for name in base.values.keys() & other.values.keys():
+        measure = _measure(base.values[name], other.values[name], is_paired=is_paired)
+        if measure is not None:
+            found[name] = measure
+    # in the order of a summary
+    return {name: found[name] for name in base.values if name in found}
+
+
+def _measure(first: Trials, second: Trials, *, is_paired: bool) -> Measure | None:
+    gaps = paired_gaps(first, second)
+    if is_paired:
+        first, second = ({task: run[task] for task in gaps} for run in (first, second))
+    base, other = mean_over_tasks(first), mean_over_tasks(second)
+    if base is None or other is None:
+        return None
+    if not is_paired:
+        return Measure(base, other, None, None, None)
+    spread = standard_deviation(gaps) if len(gaps) > 1 else math.nan
+    detectable = detectable_difference(spread, len(gaps)) if spread > 0 else None
+    gap, floor = paired_difference(first, second), noise_floor(first, second)
+    return Measure(base, other, gap, floor, detectable)
+
+
+def _num_paired(base: RunResult, other: RunResult) -> int:
+    return len(paired_gaps(base.values["mean_reward"], other.values["mean_reward"]))
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
