@@ -55,6 +55,23 @@ def data_toolwoz(
     print(f"ToolWOZ is in {fetch(root, source)}" + (" (it was there already)" if was_there else ""))
 
 
+@data.command("josh_release")
+def data_josh_release(
+    source: Annotated[
+        Path | None, typer.Option("--from", help="A josh-train wheel, or its folder.")
+    ] = None,
+    root: _ROOT = Path("data"),
+) -> None:
+    """The 926 trees that josh-train 0.1.4 (MIT) was published with, and ToolWOZ for them."""
+    from drl.mining.release import fetch, is_fetched
+
+    if source is not None and not source.exists():
+        raise DataError(f"--from {source}: there is no such file or folder")
+    was_there = is_fetched(root)
+    there = " (they were there already)" if was_there else ""
+    print(f"The released JOSH trees are in {fetch(root, source)}{there}")
+
+
 @app.command()
 def view(
     run: Annotated[Path, typer.Argument(help="A run folder, such as outputs/NAME/HASH.")],

