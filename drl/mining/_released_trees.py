@@ -201,8 +201,11 @@ class _Growing:
         results = tuple(map(_result, returned))
         if len(step.calls) == len(results):
             return Step(step.text, step.plan, step.calls, results, step.reply)
-        error = next((result.error for result in results if result.error), "not carried out")
-        return Step(text=text, plan=step.plan, results=(ToolResult(None, error=error),))
+        if not step.results:
+            raise DataError(
+                f"{self.task.id}: an output of {len(step.calls)} calls has other returns"
+            )
+        return Step(text=text, plan=step.plan, results=step.results)
 
 
 def _continues(place: _Place, entries: tuple[Entry, ...]) -> bool:
