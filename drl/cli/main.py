@@ -14,6 +14,7 @@ from drl.cli._runs import newest
 from drl.cli.certify_user import certify_user
 from drl.cli.compare import compare
 from drl.cli.estimate import estimate
+from drl.cli.export import export
 from drl.cli.matrix import matrix
 from drl.cli.merge import merge
 from drl.cli.resample import resample
@@ -25,6 +26,7 @@ app.add_typer(data, name="data", help="Download data sets into a compact local f
 
 app.command()(certify_user)
 app.command()(estimate)
+app.command()(export)
 app.command()(resample)
 app.command()(matrix)
 app.command()(compare)

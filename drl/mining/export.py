@@ -1,0 +1,88 @@
+"""Rows into a file, streaming; the file and what lies beside it appear whole or not at all.
+
+FILE.jsonl             the rows
+FILE.jsonl.card.md     the data card
+FILE.jsonl.origins.jsonl   for OpenAI, whose format holds no origins: those of line n on line n
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO
+
+from drl.errors import RunError
+from drl.miner.base import Row
+from drl.mining.card import Card, Lengths
+from drl.mining.formats import Format, num_characters, origins, to_openai, to_trl
+from drl.mining.mine import Counts, Mined
+from drl.types import JSON
+
+ORIGINS = ".origins.jsonl"
+"""What the file of origins is called, after the name of the rows."""
+
+CARD = ".card.md"
+
+
+def export(mined: Mined, card: Card, file: Path, *, force: bool) -> Counts:
+    """Write all rows with their card; what was counted on the way.
+
+    Raises:
+        RunError: a file is there already, without `force`; or it cannot be written.
+        DataError: there are no rows; then nothing is written.
+    """
+    names = [file, _beside(file, CARD)]
+    if card.file_format == "openai":
+        names.append(_beside(file, ORIGINS))
+    there = [str(name) for name in names if name.exists()]
+    if there and not force:
+        raise RunError(f"{there[0]}: is there already; add --force to replace it")
+    drafts = {name: name.with_name(f".{name.name}.{os.getpid()}.draft") for name in names}
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        _write(mined, card, file, drafts)
+        for name, draft in drafts.items():
+            draft.replace(name)
+    except OSError as error:
+        raise RunError(
+            f"{file}: cannot be written ({error.strerror}); make room, or choose another --out"
+        ) from error
+    finally:
+        for draft in drafts.values():
+            draft.unlink(missing_ok=True)
+    return mined.counts
+
+
+def _write(mined: Mined, card: Card, file: Path, drafts: Mapping[Path, Path]) -> None:
+    lengths = Lengths()
+    with ExitStack() as stack:
+        rows = stack.enter_context(drafts[file].open("w", encoding="utf-8"))
+        beside = _beside(file, ORIGINS)
+        side = None
+        if beside in drafts:
+            side = stack.enter_context(drafts[beside].open("w", encoding="utf-8"))
+        for row in mined:
+            _write_row(row, card.file_format, rows, side)
+            lengths.add(num_characters(row))
+    text = card.to_markdown(mined.counts, lengths)
+    drafts[_beside(file, CARD)].write_text(text, encoding="utf-8")
+
+
+def _write_row(row: Row, file_format: Format, rows: IO[str], side: IO[str] | None) -> None:
+    if side is None:
+        rows.write(_line(to_trl(row)))
+    else:
+        assert file_format == "openai", "only there are origins beside the rows"
+        rows.write(_line(to_openai(row)))
+        side.write(_line(origins(row)))
+
+
+def _line(value: Mapping[str, JSON]) -> str:
+    return json.dumps(value, ensure_ascii=False) + "\n"
+
+
+def _beside(file: Path, ending: str) -> Path:
+    return file.with_name(file.name + ending)
