@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from drl.llm.base import Message
 from drl.miner._dialogues import Dialogues, Output
 from drl.play.moves import OUT_OF_CALLS
-from drl.types import ToolResult
+from drl.types import ToolResult, Turn
 
 _ERROR = re.compile(r"\b(?:ERROR|FAILURE)\b|\bError:")
 _PAPER_ERRORS = ("ERROR:", "Error:", "FAILURE")
@@ -32,16 +32,27 @@ def is_clean(dialogues: Dialogues, output: Output) -> bool:
     )
 
 
-def is_clean_for_paper(messages: Iterable[Message]) -> bool:
-    """Whether josh-train's recipe keeps a dialogue: no message holds a word of its errors."""
+def is_clean_for_paper(messages: Sequence[Message], turns: Iterable[Turn]) -> bool:
+    """Whether josh-train's recipe keeps a dialogue: nothing in it holds a word of its errors.
+
+    The turns as they were played are asked as well as the messages, so that a dialogue is not kept
+    in one form and dropped in another, which words its errors otherwise.
+    """
+    spoken = [message.content for message in messages if message.role != "assistant"]
+    written = [message.content for message in messages if message.role == "assistant"]
+    for turn in turns:
+        spoken.append(turn.text or "")
+        written += [step.text for step in turn.steps]
+        spoken += [_text(result) for step in turn.steps for result in step.results]
     return not any(
-        any(word in message.content for word in _PAPER_ERRORS)
-        or (message.role == "assistant" and _RETURN in message.content)
-        for message in messages
-    )
+        any(word in text for word in _PAPER_ERRORS) for text in (*spoken, *written)
+    ) and not any(_RETURN in text for text in written)
+
+
+def _text(result: ToolResult) -> str:
+    value = json.dumps(result.value, ensure_ascii=False, default=str)
+    return f"{value} {result.error or ''}"
 
 
 def _is_error(result: ToolResult) -> bool:
-    if result.error is not None:
-        return True
-    return _ERROR.search(json.dumps(result.value, ensure_ascii=False, default=str)) is not None
+    return result.error is not None or _ERROR.search(_text(result)) is not None

@@ -21,7 +21,7 @@ from drl.types import Role
 
 @dataclass(kw_only=True)
 class JoshPaperMiner(Miner):
-    """Dialogues that reached every goal, unless a message of them holds an error.
+    """Dialogues that reached every goal, unless anything in them holds an error.
 
     sft: the dialogue down to the last goal, all outputs trained. kto: each of its outputs is good;
     bad are the outputs in the last turn of each branch of the same tree that led to no reward,
@@ -37,7 +37,8 @@ class JoshPaperMiner(Miner):
             return
         dialogues = Dialogues(harvest)
         chat = dialogues.chat(end.id)
-        if not is_clean_for_paper(chat.messages[1:]):
+        played = [node.turn for node in harvest.tree.path(end.id)]
+        if not is_clean_for_paper(chat.messages[1:], played):
             return
         if form == "sft":
             yield _whole(dialogues, chat, end.id)

@@ -42,8 +42,8 @@ class MarginMiner(Miner):
         """Check the settings."""
         if not 0.5 < self.threshold < 1:
             raise ConfigError(
-                f"miner.threshold={self.threshold} must lie between 0.5 and 1: it is the probability "
-                "that the chosen try is better, and 0.5 is a toss"
+                f"miner.threshold={self.threshold} must lie between 0.5 and 1: it is a probability "
+                "that the chosen try is better; 0.5 is a toss"
             )
         self._limits()
 
@@ -110,6 +110,6 @@ def _check_resampled(harvest: Harvest) -> None:
     if None in failures:
         raise DataError(
             f"{harvest.run}: no try of task {tree.task_id}, trial {tree.trial}, was played on, so "
-            f"nothing tells which is better; run `drl resample {harvest.run}` first, with "
+            "nothing tells which is better; run `drl resample RUN` on it first, with "
             "--max-nodes all to cover every choice, or mine with miner=siblings"
         )
