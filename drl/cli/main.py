@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import sys
-import webbrowser
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from drl.cli._runs import newest
 from drl.cli.certify_user import certify_user
 from drl.cli.compare import compare
 from drl.cli.estimate import estimate
@@ -18,7 +16,8 @@ from drl.cli.export import export
 from drl.cli.matrix import matrix
 from drl.cli.merge import merge
 from drl.cli.resample import resample
-from drl.errors import DataError, DrlError, RunError
+from drl.cli.view import view
+from drl.errors import DataError, DrlError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 data = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -31,6 +30,7 @@ app.command()(resample)
 app.command()(matrix)
 app.command()(compare)
 app.command()(merge)
+app.command()(view)
 
 _ROOT = Annotated[Path, typer.Option("--root", help="Folder for data (data_dir of the config).")]
 
@@ -72,22 +72,6 @@ def data_josh_release(
     was_there = is_fetched(root)
     there = " (they were there already)" if was_there else ""
     print(f"The released JOSH trees are in {fetch(root, source)}{there}")
-
-
-@app.command()
-def view(
-    run: Annotated[Path, typer.Argument(help="A run folder, such as outputs/NAME/HASH.")],
-    show: Annotated[bool, typer.Option("--open/--no-open", help="Start the browser.")] = True,
-) -> None:
-    """Open the report of a run in the browser, and print where it is."""
-    report = (run / "report.html" if run.is_dir() else run).resolve()
-    if not report.is_file():
-        known = newest(Path("report.html"))
-        lack = "has no report.html" if run.exists() else "does not exist"
-        raise RunError(f"{run} {lack}; the newest runs with a report: {known}")
-    print(report)
-    if show and not webbrowser.open(report.as_uri()):
-        print("No browser could be started here; open that file in one.", file=sys.stderr)
 
 
 def main() -> None:

@@ -24,7 +24,8 @@ from drl.types import JSON, Task, Toolbox
 RELEASE = "josh_release"
 """The name of the released JOSH data, wherever a run folder can be named."""
 
-_NEEDED = (FILE_NAME, "provenance.json", ".hydra/config.yaml")
+_CONFIG = Path(".hydra") / "config.yaml"
+_NEEDED = (FILE_NAME, "provenance.json", str(_CONFIG))
 _PLACES = frozenset({"data_dir", "root"})
 """Settings that hold the folder of data."""
 
@@ -114,6 +115,17 @@ def open_source(name: str | Path, data_dir: Path) -> Source:
     return _released(data_dir) if str(name) == RELEASE else _of_run(Path(name), data_dir)
 
 
+def find_run(name: str, below: Path) -> Path | None:
+    """The folder of the run that rows name as their origin; None if it is not below `below`."""
+    if (below / name / FILE_NAME).is_file():
+        return below / name
+    for path in sorted(below.rglob(f".hydra/{_CONFIG.name}")):
+        folder = path.parent.parent
+        if (folder / FILE_NAME).is_file() and _name(_read_config(folder)) == name:
+            return folder
+    return None
+
+
 def _of_run(folder: Path, data_dir: Path) -> Source:
     lacking = [needed for needed in _NEEDED if not (folder / needed).is_file()]
     if lacking:
@@ -121,12 +133,13 @@ def _of_run(folder: Path, data_dir: Path) -> Source:
             f"{folder}: has no {' and no '.join(lacking)}, so it holds no trees of a run; name the "
             f"folder of a run with rollouts, outputs/NAME/HASH, or {RELEASE}"
         )
-    config = _config(folder, data_dir)
+    stored = _read_config(folder)
+    config = _moved(stored, stored["data_dir"], str(data_dir))
+    assert isinstance(config, Mapping), "a mapping stays one"
     provenance = RunDir(folder).provenance()
     dataset = _part(config, "dataset", Dataset)
     environment = _part(config, "environment", Environment)
     tasks = {task.id: task for task in dataset.load()}
-    name = f"{config['name']}/{config_hash(config)}"
     version = _version(dataset, environment)
     if provenance.get("data_version") != version:
         raise DataError(
@@ -135,7 +148,7 @@ def _of_run(folder: Path, data_dir: Path) -> Source:
             "back"
         )
     return Source(
-        name=name,
+        name=_name(config),
         agent=_part(config, "agent", Agent),
         data_version=version,
         mode=environment.mode,
@@ -178,21 +191,25 @@ def _released(data_dir: Path) -> Source:
     )
 
 
-def _config(folder: Path, data_dir: Path) -> dict[str, JSON]:
-    """The run's own config, its data looked for in `data_dir`.
+def _name(config: Mapping[str, JSON]) -> str:
+    """What the folder of a run is called below outputs/, wherever it lies."""
+    return f"{config['name']}/{config_hash(config)}"
+
+
+def _read_config(folder: Path) -> dict[str, JSON]:
+    """The run's own config.
 
     Raises:
         RunError: the file cannot be read.
     """
-    path = folder / ".hydra" / "config.yaml"
+    path = folder / _CONFIG
     try:
         config = OmegaConf.to_container(OmegaConf.load(path))
     except (OSError, ValueError) as error:
         raise RunError(f"{path}: cannot be read ({error}); make the run again") from error
     if not isinstance(config, dict) or "data_dir" not in config:
         raise RunError(f"{path}: is no config of a run; make the run again")
-    plain = cast(dict[str, JSON], config)
-    return cast(dict[str, JSON], _moved(plain, plain["data_dir"], str(data_dir)))
+    return cast(dict[str, JSON], config)
 
 
 def _moved(node: JSON, before: JSON, now: str) -> JSON:

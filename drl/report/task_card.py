@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from drl.types import JSON
+from drl.tree.dialogue_tree import DialogueTree
+from drl.types import JSON, Task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,3 +22,16 @@ class TaskCard:
     goals: tuple[tuple[str, Mapping[str, JSON]], ...]
     instructions: tuple[str, ...]
     score: float | None
+
+
+def card_of(task: Task, tree: DialogueTree) -> TaskCard:
+    """The card of a tree, by its task."""
+    best = tree.best_leaf()
+    return TaskCard(
+        task_id=task.id,
+        trial=tree.trial,
+        domains=tuple(dict.fromkeys(goal.domain for goal in task.goals)),
+        goals=tuple((goal.kind, goal.arguments) for goal in task.goals),
+        instructions=task.brief.instructions,
+        score=best.score if best else None,
+    )

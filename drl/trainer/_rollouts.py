@@ -10,7 +10,7 @@ from drl.calls.switchboard import Switchboard
 from drl.errors import DataError, RunError
 from drl.evaluation.summary import tally
 from drl.report.html import write_report
-from drl.report.task_card import TaskCard
+from drl.report.task_card import TaskCard, card_of
 from drl.runtime.progress import ProgressBar, progress_bar
 from drl.runtime.run_dir import RunDir
 from drl.trainer._cast import open_switchboard, playing
@@ -139,14 +139,4 @@ def modes(parts: Parts) -> dict[str, JSON]:
 def _cards(tasks: Sequence[Task], run_dir: RunDir) -> Iterator[tuple[TaskCard, DialogueTree]]:
     by_id = {task.id: task for task in tasks}
     for tree in read_trees(run_dir.path / FILE_NAME):
-        task = by_id[tree.task_id]
-        best = tree.best_leaf()
-        card = TaskCard(
-            task_id=task.id,
-            trial=tree.trial,
-            domains=tuple(dict.fromkeys(goal.domain for goal in task.goals)),
-            goals=tuple((goal.kind, goal.arguments) for goal in task.goals),
-            instructions=task.brief.instructions,
-            score=best.score if best else None,
-        )
-        yield card, tree
+        yield card_of(by_id[tree.task_id], tree), tree
