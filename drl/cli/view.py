@@ -7,9 +7,10 @@ import re
 import sys
 import webbrowser
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 from urllib.parse import urlencode
 
 import typer
@@ -75,7 +76,8 @@ class _Place(NamedTuple):
         )
 
 
-class _Origin(TypedDict):
+@dataclass(frozen=True)
+class _Origin:
     """What is used of the origin that a row names."""
 
     run: str
@@ -98,7 +100,7 @@ def _origin(file: Path, number: int) -> tuple[str, _Place]:
     try:
         origin = TypeAdapter(_Origin).validate_python(row.get("origin"))
         tab = "dialogue" if "messages" in row else "compare" if "rejected_origin" in row else "turn"
-        return origin["run"], _Place(origin["task_id"], origin["trial"], origin["nodes"][-1], tab)
+        return origin.run, _Place(origin.task_id, origin.trial, origin.nodes[-1], tab)
     except (ValidationError, IndexError) as error:
         raise DataError(
             f"{file}:{number}: names no origin; name a file that drl export wrote, with its "
