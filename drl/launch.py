@@ -24,6 +24,7 @@ from drl.dataset.base import Dataset
 from drl.environment.base import Environment
 from drl.errors import ConfigError, DrlError
 from drl.llm.base import LLM
+from drl.miner.base import Miner
 from drl.reward.base import Reward
 from drl.rollout.base import Rollout
 from drl.runtime.compose import compose, jobs_of, options, unknown_key
@@ -42,6 +43,7 @@ _KINDS: dict[str, type] = {
     "reward": Reward,
     "score": Reward,
     "rollout": Rollout,
+    "miner": Miner,
     "llm": LLM,
     "user_llm": LLM,
     "judge_llm": LLM,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Mapping
+from dataclasses import is_dataclass
 from hashlib import blake2b
 from importlib import import_module
 from typing import Any, get_args, get_type_hints
@@ -84,7 +85,8 @@ def _check_node(key: str, node: Mapping[str, JSON]) -> None:
             f"{key}._target_={target} cannot be imported: {type(error).__name__}: {error}"
         ) from error
     known = inspect.signature(cls).parameters
-    hints = get_type_hints(cls) | get_type_hints(cls.__init__)
+    # a dataclass has the hints of its fields, also of those that it inherits from other modules
+    hints = get_type_hints(cls if is_dataclass(cls) else cls.__init__)
     given = {name: value for name, value in node.items() if not name.startswith("_")}
     for name, value in given.items():
         if name not in known:

@@ -28,6 +28,10 @@ class ProgressBar:
         """So many more are finished; `note` is shown beside the bar."""
         self._progress.update(self._task, advance=count, note=note)  # pyright: ignore[reportArgumentType]
 
+    def reach(self, done: int, total: int) -> None:
+        """So many of so many are finished."""
+        self._progress.update(self._task, completed=done, total=total)  # pyright: ignore[reportArgumentType]
+
 
 @contextmanager
 def progress_bar(title: str, total: int, done: int = 0) -> Iterator[ProgressBar]:

@@ -15,6 +15,7 @@ from drl.calls.settings import CallSettings
 from drl.dataset.base import Dataset
 from drl.environment.base import Environment
 from drl.llm.base import LLM
+from drl.miner.base import Miner
 from drl.reward.base import Reward
 from drl.rollout.base import Rollout
 from drl.runtime.run_dir import RunDir
@@ -38,6 +39,7 @@ class Parts:
     reward: Reward | None = None
     score: Reward | None = None
     rollout: Rollout | None = None
+    miner: Miner | None = None
     llm: LLM | None = None
     user_llm: LLM | None = None
     judge_llm: LLM | None = None
