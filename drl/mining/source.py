@@ -12,7 +12,7 @@ from omegaconf import OmegaConf
 from drl.agent.base import Agent
 from drl.dataset.base import Dataset
 from drl.environment.base import Environment
-from drl.errors import DataError, RunError
+from drl.errors import ConfigError, DataError, RunError
 from drl.miner.base import Chance
 from drl.mining._chances import read_chances
 from drl.runtime.config import build, check_nodes, config_hash
@@ -108,9 +108,8 @@ def open_source(name: str | Path, data_dir: Path) -> Source:
     """The trees of a run folder, or of the word `josh_release`; data is looked for in `data_dir`.
 
     Raises:
-        RunError: the folder holds no run.
+        RunError: the folder holds no run, or one of parts that this code does not have.
         DataError: the run was made on another version of the data than is there now.
-        ConfigError: its config names what this code does not have.
     """
     return _released(data_dir) if str(name) == RELEASE else _of_run(Path(name), data_dir)
 
@@ -137,8 +136,14 @@ def _of_run(folder: Path, data_dir: Path) -> Source:
     config = _moved(stored, stored["data_dir"], str(data_dir))
     assert isinstance(config, Mapping), "a mapping stays one"
     provenance = RunDir(folder).provenance()
-    dataset = _part(config, "dataset", Dataset)
-    environment = _part(config, "environment", Environment)
+    try:
+        dataset = _part(config, "dataset", Dataset)
+        environment = _part(config, "environment", Environment)
+        agent = _part(config, "agent", Agent)
+    except ConfigError as error:
+        raise RunError(
+            f"{folder}: was made by other code than this ({error}); make the run again"
+        ) from error
     tasks = {task.id: task for task in dataset.load()}
     version = _version(dataset, environment)
     if provenance.get("data_version") != version:
@@ -149,7 +154,7 @@ def _of_run(folder: Path, data_dir: Path) -> Source:
         )
     return Source(
         name=_name(config),
-        agent=_part(config, "agent", Agent),
+        agent=agent,
         data_version=version,
         mode=environment.mode,
         simulator=_described(config.get("user_simulator")),
