@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from drl.tree.dialogue_tree import DialogueTree
     from drl.types import JSON
 
-_LINE = re.compile(r"(.+\.jsonl):([1-9]\d*)")
+_ROW = re.compile(r"(.+):([1-9]\d*)")
 _RELEASE = "josh_release"
 
 
@@ -31,7 +31,7 @@ def view(
         str,
         typer.Argument(
             metavar="RUN",
-            help="A run folder, josh_release, or a row of an export: FILE.jsonl:LINE.",
+            help="A run folder, josh_release, or a row of an export: FILE:LINE.",
         ),
     ],
     task: Annotated[str | None, typer.Option(help="Open the tree of this task.")] = None,
@@ -41,7 +41,7 @@ def view(
     show: Annotated[bool, typer.Option("--open/--no-open", help="Start the browser.")] = True,
 ) -> None:
     """Open the report of a run in the browser, and print where it is."""
-    row = None if Path(run).exists() else _LINE.fullmatch(run)
+    row = None if Path(run).exists() else _ROW.fullmatch(run)
     if task is None and (trial is not None or node is not None):
         raise ConfigError("--trial and --node say where in a tree; say which with --task ID")
     if row:

@@ -1,0 +1,78 @@
+"""Rows of all trees together: once each, without contradictions, counted."""
+
+import pytest
+from mining.forest import ListedMiner, agent_of, labelled, source_of, tree_of
+from scripted import ScriptedAgent, say
+
+from drl.errors import ConfigError, DataError
+from drl.mining.mine import mine
+from drl.types import StopReason
+
+
+def mined(rows, *trees, form="kto"):
+    return mine(ListedMiner(rows), [source_of(*trees, agent=agent_of("react"))], None, form)
+
+
+def test_an_output_that_is_good_in_a_later_tree_is_not_bad_in_an_earlier_one():
+    # three bad outputs, of which "x" is good after the same prompt; "x" after another prompt stays
+    rows = {
+        "a": [labelled("p", "x", label=False), labelled("p", "y", label=False)],
+        "b": [labelled("p", "x", label=True), labelled("q", "x", label=False, task="b")],
+    }
+    found = mined(rows, tree_of("a"), tree_of("b", score=0.5))
+    kept = [(r.prompt[0].content, r.completion.content, r.label) for r in found]
+    assert kept == [("p", "y", False), ("p", "x", True), ("q", "x", False)]
+    counts = found.counts
+    assert (counts.positives, counts.negatives, counts.conflicts) == (1, 3, 1)
+    assert (counts.trees, counts.full_success, counts.golden_paths) == (2, 1, 2)
+    assert (counts.rows, counts.duplicates) == (3, 0)
+    assert counts.tasks == {"test": {"a", "b"}}
+
+
+def test_equal_rows_are_given_once_wherever_they_come_from():
+    row = labelled("p", "x", label=True)
+    found = mined(
+        {"a": [row, row], "b": [labelled("p", "x", label=True, task="b")]}, *map(tree_of, "ab")
+    )
+    assert list(found) == [row]
+    assert (found.counts.rows, found.counts.duplicates, found.counts.positives) == (1, 2, 1)
+
+
+def test_mining_again_gives_the_same_rows_and_counts():
+    found = mined({"a": [labelled("p", t, label=t < "c") for t in "abcd"]}, tree_of("a"))
+    first, counts = list(found), found.counts.to_json()
+    assert list(found) == first
+    assert found.counts.to_json() == counts
+
+
+def test_whole_dialogues_count_their_trained_outputs():
+    found = mined({"a": [labelled("p", "x", label=True)]}, tree_of("a"), tree_of("b"), form="sft")
+    assert [row.messages[0].content for row in found] == ["a"]
+    assert (found.counts.positives, found.counts.golden_paths) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("trees", "message"),
+    [
+        ((), "run/1: there are no trees"),
+        ((tree_of("a", None, StopReason.ERROR),), "run/1: all 1 trees are broken"),
+        ((tree_of("a", 0.5), tree_of("b", 0.0)), "in 2 trees, none of which reached all goals"),
+        ((tree_of("a"), tree_of("b", 0.0)), "finds no kto rows in 2 trees, 1 of which reached"),
+        ((tree_of("gone"),), "trees are of task gone, which its dataset does not hold now"),
+    ],
+)
+def test_no_rows_is_an_error_that_says_why(trees, message):
+    with pytest.raises(DataError, match=message):
+        list(mined({}, *trees))
+
+
+def test_an_agent_without_a_model_cannot_be_learned_from_as_it_writes():
+    source = source_of(tree_of("a"), agent=ScriptedAgent(lambda _: say()))
+    with pytest.raises(ConfigError, match=r"^agent: ScriptedAgent, .* --agent react/compact\)$"):
+        mine(ListedMiner({}), [source], None, "sft")
+    mine(ListedMiner({}), [source], agent_of("react/compact"), "sft")
+
+
+def test_a_form_that_the_policy_does_not_give_is_refused():
+    with pytest.raises(ConfigError, match="ListedMiner gives no dpo rows, only sft, kto"):
+        mined({}, form="dpo")
