@@ -172,7 +172,6 @@ def _save(draft: Path, weights: Weights, adapter: Path, dtype: DType) -> _Before
         raise DataError(f"{adapter} cannot be merged ({error}); was its training sound?") from error
     if dtype == "bfloat16":
         merged.to(torch.bfloat16)
-    _untie(merged)
     merged.save_pretrained(draft)
     if weights.chat_template is not None:
         loaded.tokenizer.chat_template = weights.chat_template
@@ -190,14 +189,6 @@ def _ids(tokenizer: PreTrainedTokenizerBase, text: str) -> list[int]:
     ids = tokenizer(text)["input_ids"]
     assert isinstance(ids, list)
     return ids
-
-
-def _untie(model: PreTrainedModel) -> None:
-    """Keep an output layer of its own, where an adapter gave one to a model that had none."""
-    output = model.get_output_embeddings()
-    if output is not None and output.weight is not model.get_input_embeddings().weight:
-        model.config.get_text_config().tie_word_embeddings = False
-        model.config.tie_word_embeddings = False
 
 
 def _logits(model: PreTrainedModel, prompts: Sequence[Sequence[int]]) -> list[Tensor]:
