@@ -1,5 +1,6 @@
 """What holds for the rows of any tree, whatever is mined."""
 
+import asyncio
 from collections import Counter
 from dataclasses import replace
 
@@ -9,16 +10,20 @@ from agent.test_rewrite import CALLING
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from miner.groves import COMPACT, Grove, call, failed_for_sure, harvest, mined, say, wild
+from scripted import ScriptedUser, cast_of, task_of
+from scripted_llm import says
 
+from drl.agent._react import MARK
 from drl.agent.base import Agent, Situation
 from drl.agent.react import ReactAgent
 from drl.llm.base import LLM, Message, Request
 from drl.miner._dialogues import Dialogues
-from drl.miner.base import DPORow, KTORow, Miner, Origin, SFTRow
+from drl.miner.base import DPORow, Harvest, KTORow, Miner, Origin, SFTRow
 from drl.miner.josh_clean import JoshCleanMiner
 from drl.miner.josh_paper import JoshPaperMiner
 from drl.miner.margin import MarginMiner
 from drl.miner.siblings import SiblingsMiner
+from drl.rollout.single import SingleRollout
 from drl.types import Step, StopReason, Toolbox
 
 NO_LIMITS = {"max_per_node": None, "max_per_task": None, "max_length_ratio": None}
@@ -161,3 +166,18 @@ def test_a_row_may_come_of_a_dialogue_of_a_thousand_turns():
     assert isinstance(row, SFTRow)
     assert len(row.trained) == 1001
     assert DPORow is not type(row)
+
+
+@pytest.mark.parametrize("style", ["full", "compact", "paper"])
+def test_prompts_are_those_that_its_model_was_given_in_play(style):
+    agent = react(style)
+    output = {"full": f"APICALL {{}} {MARK}", "compact": 'CALL {"a":{}}', "paper": "PLAN x"}[style]
+    said = {"full": f"SPEAK done {MARK}", "compact": "SAY done", "paper": "SPEAK done"}[style]
+    llm = says("gibberish", output, output, said, said, output, said, "gibberish", said)
+    cast = replace(cast_of(agent, ScriptedUser(ends_at=3)), llm=llm)
+    rollout = SingleRollout(max_steps=3, concurrency=8)
+    tree = asyncio.run(rollout.run(task_of("a"), 0, cast))
+    dialogues = Dialogues(Harvest(run="run", tree=tree, toolbox=Toolbox(()), agent=agent))
+    outputs = [output for node in tree.nodes for output in dialogues.outputs(node.id)]
+    assert [dialogues.request(o).messages for o in outputs] == [r.messages for r in llm.requests]
+    assert len(outputs) == 4 + 1 + 2  # the first turn uses up its calls
