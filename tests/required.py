@@ -12,12 +12,13 @@ _REQUIRED = {
         f"environment.server='{shlex.quote(sys.executable)} tests/environment/bike_server.py'",
         "environment.setup_tool=begin",
     ],
+    **{("trainer", name): ["trainer.source=[josh_release]"] for name in ("sft", "dpo", "kto")},
 }
 
 
 def settings(group: str, option: str) -> list[str]:
     """The overrides that give an option what it needs."""
-    return _REQUIRED.get((group, option), [])
+    return _REQUIRED.get((group, option.partition("/")[0]), [])
 
 
 def choice(group: str, option: str) -> list[str]:

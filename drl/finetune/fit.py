@@ -52,7 +52,7 @@ def arguments(fit: FitSettings, *, seed: int, device: str, resume: Path) -> dict
         "weight_decay": fit.weight_decay,
         "max_grad_norm": fit.max_grad_norm,
         "optim": fit.optimizer,
-        "gradient_checkpointing": fit.activation_checkpointing,
+        "activation_checkpointing": fit.activation_checkpointing,
         "seed": seed,
         "data_seed": seed,
         "use_cpu": device == "cpu",

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from os.path import commonprefix
 
 from drl.errors import ConfigError
 from drl.llm.base import Message
@@ -78,18 +79,24 @@ class ChatTokens:
         before = self._text(prompt, tools, reply_follows=True)
         after = self._text([*prompt, completion], tools, reply_follows=False)
         prompt_ids = self._template.ids(before)
-        whole_ids = self._template.ids(after)
+        if after.startswith(before):
+            text = after[len(before) :]
+        else:
+            text = self._after_moved_prompt(prompt, tools, before, after)
+        hidden = [call.name for call in completion.tool_calls if call.name not in text]
+        if hidden:
+            raise ConfigError(
+                f"llm.chat_template: the template of {self._template.tokenizer.name_or_path} does "
+                f"not write the call of {hidden[0]} where the reply begins, so it cannot be "
+                "learned; use one that does, or agent=react, which calls tools in its text"
+            )
+        if not completion.tool_calls and completion.content.strip() not in text:
+            text = completion.content  # with thoughts, say, that the template drops
+        whole_ids = self._template.ids(before + text)
         if whole_ids[: len(prompt_ids)] == prompt_ids:
             output = whole_ids[len(prompt_ids) :]
-        elif after.startswith(before):  # tokens merge across the border, which sampling cannot
-            output = self._template.ids(after[len(before) :])
-        elif completion.tool_calls:
-            raise ConfigError(
-                "llm.chat_template: a chat with tool calls does not begin as its prompt does, so "
-                "what the agent wrote cannot be told from it; use a template that keeps prompts"
-            )
-        else:
-            output = self._template.ids(completion.content)
+        else:  # tokens merge across the border, which sampling cannot
+            output = self._template.ids(text)
         return StepTokens(prompt_ids, self._ended(output))
 
     def dialogue(
@@ -117,6 +124,28 @@ class ChatTokens:
             mask += (False,) * new + (True,) * len(step.completion_ids)
             ids = step.prompt_ids + step.completion_ids
         return [*found, TrainTokens(ids, mask)] if ids else found
+
+    def _after_moved_prompt(
+        self, prompt: Sequence[Message], tools: Sequence[ToolSpec], before: str, after: str
+    ) -> str:
+        """What follows the prompt in a chat that is rendered otherwise than its prompt was.
+
+        Mistral's template, for one, moves the system prompt into the last message. The output
+        begins where the chat parts from the same chat with another output, or at white space before
+        it, if what stands there is how the prompt ends. Empty if that is not so.
+        """
+        closed = self._text(prompt, tools, reply_follows=False)
+        ending = before[len(commonprefix([before, closed])) :]
+        if not ending:  # nothing opens a reply: go by the last token
+            ending = self._template.tokenizer.decode(list(self._template.ids(before)[-1:]))
+        others = [Message("assistant", other) for other in ("0", "1")]
+        border = min(
+            len(commonprefix([after, self._text([*prompt, each], tools, reply_follows=False)]))
+            for each in others
+        )
+        while border > 0 and not after[:border].endswith(ending) and after[border - 1].isspace():
+            border -= 1
+        return after[border:] if after[:border].endswith(ending) else ""
 
     def _text(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], *, reply_follows: bool

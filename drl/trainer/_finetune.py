@@ -6,7 +6,7 @@ import random
 import time
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -63,6 +63,14 @@ class Encoded:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """A trainer of TRL that is ready, and what is to be known of it."""
+
+    trainer: transformers.Trainer
+    notes: Mapping[str, JSON] = field(default_factory=dict)
+
+
 @dataclass(kw_only=True)
 class FinetuneTrainer(Trainer):
     """Trains an adapter for `llm` on what the runs or files named by `source` hold.
@@ -85,8 +93,8 @@ class FinetuneTrainer(Trainer):
     @abstractmethod
     def learning(
         self, learner: Learner, examples: Sequence[Example], options: Mapping[str, Any]
-    ) -> transformers.Trainer:
-        """TRL's trainer of these examples.
+    ) -> Lesson:
+        """What TRL is to do with these examples.
 
         Args:
             learner: the model.
@@ -103,13 +111,13 @@ class FinetuneTrainer(Trainer):
         encoded = self._encode(rows, learner, parts.seed)
         resume = run_dir.path / RESUME
         options = arguments(self.fit, seed=parts.seed % 2**32, device=weights.device, resume=resume)
-        trainer = self.learning(learner, encoded.examples, options)
-        numbers = self._train(trainer, parts.name, run_dir)
+        lesson = self.learning(learner, encoded.examples, options)
+        numbers = self._train(lesson.trainer, parts.name, run_dir)
         learner.save(run_dir.path / ADAPTER_OF_RUN)
         forget_states(resume)
         summary: dict[str, JSON] = {
             "name": parts.name,
-            "data": encoded.to_json(),
+            "data": {**encoded.to_json(), **lesson.notes},
             "start": "a new adapter" if learner.is_fresh else str(parts.config["llm"]),
             "training": dict(numbers),
             "seconds": round(time.perf_counter() - started, 2),

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from drl.finetune.learner import Learner
 from drl.miner.base import Row, SFTRow
-from drl.trainer._finetune import Example, FinetuneTrainer
-
-if TYPE_CHECKING:
-    import transformers
+from drl.trainer._finetune import Example, FinetuneTrainer, Lesson
 
 _NOT_TRAINED = -100
 """The label of tokens without loss, as torch's cross entropy has it."""
@@ -44,16 +41,17 @@ class SFTTrainer(FinetuneTrainer):
 
     def learning(
         self, learner: Learner, examples: Sequence[Example], options: Mapping[str, Any]
-    ) -> transformers.Trainer:
+    ) -> Lesson:
         """TRL's SFTTrainer on tokens that are ready."""
         from datasets import Dataset
         from trl.trainer.sft_config import SFTConfig
         from trl.trainer.sft_trainer import SFTTrainer as TRLTrainer
 
         rows = Dataset.from_list([dict(example.columns) for example in examples])
-        return TRLTrainer(
+        trainer = TRLTrainer(
             model=learner.model,
             args=SFTConfig(**options, max_length=None, packing=False),
             train_dataset=rows,
             processing_class=learner.tokenizer,
         )
+        return Lesson(trainer)

@@ -1,0 +1,62 @@
+"""TRL's DPO and KTO trainers for rows that are tokens already, so that TRL makes none of its own.
+
+TRL would tokenise prompts and outputs itself, train on what templates write after the end of a
+reply, and cut what is too long. `tests/finetune/test_ready.py` holds the two methods that are
+replaced here against the TRL that is installed. Imports torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from datasets import Dataset, IterableDataset
+from trl.trainer.dpo_trainer import DataCollatorForPreference, DPOTrainer
+from trl.trainer.kto_trainer import KTOTrainer
+
+WEIGHT = "weight"
+Rows = Dataset | IterableDataset
+
+
+class ReadyKTOTrainer(KTOTrainer):
+    """Columns: prompt_ids, completion_ids, KL_completion_ids, label; batches in the given order."""
+
+    def _prepare_dataset(self, dataset: Rows, *unused: object, **also: object) -> Rows:
+        return dataset
+
+
+class WeightedCollator(DataCollatorForPreference):
+    """Keeps the weights of pairs."""
+
+    def torch_call(self, examples: list[dict[str, Any]]) -> dict[str, Any]:
+        """A batch: chosen sequences, then rejected ones."""
+        weights = torch.tensor([example[WEIGHT] for example in examples])
+        return {**super().torch_call(examples), WEIGHT: weights}
+
+
+class ReadyDPOTrainer(DPOTrainer):
+    """Columns: prompt_ids, chosen_ids, rejected_ids, weight; the loss of a pair has its weight."""
+
+    def _prepare_dataset(self, dataset: Rows, *unused: object, **also: object) -> Rows:
+        return dataset
+
+    def _set_signature_columns_if_needed(self) -> None:
+        super()._set_signature_columns_if_needed()
+        if WEIGHT not in self._signature_columns:
+            self._signature_columns.append(WEIGHT)
+
+    def _compute_loss(
+        self, model: torch.nn.Module, inputs: Mapping[str, Any], return_outputs: bool
+    ) -> Any:
+        batch = dict(inputs)
+        weights = batch.pop(WEIGHT)
+        if return_outputs or bool((weights == 1).all()):
+            return super()._compute_loss(model, batch, return_outputs)
+        # TRL gives the mean over a batch only, so weighted pairs go one at a time
+        loss = torch.zeros((), device=weights.device)
+        for place, weight in enumerate(weights):
+            pair = [place, place + len(weights)]
+            one = {key: value[pair] for key, value in batch.items()}
+            loss = loss + weight * super()._compute_loss(model, one, False)
+        return loss / len(weights)
