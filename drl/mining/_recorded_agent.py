@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from drl.agent.base import Agent, Situation
-from drl.agent.react import ReactAgent
 from drl.errors import ConfigError
 from drl.llm.base import LLM, Message, Request
 from drl.types import Role, Step, Toolbox
@@ -23,7 +22,7 @@ class RecordedAgent(Agent):
     uses_llm = True
     counts_steps = True
 
-    def __init__(self, react: ReactAgent) -> None:
+    def __init__(self, react: Agent) -> None:
         self.react = react
         self.max_tool_calls = react.max_tool_calls
 

@@ -1,9 +1,9 @@
 """A released rollout of josh-train as a dialogue tree.
 
-Plug-ins are named here, as in `drl.compat`, because what was released is fixed: ReAct text of one
-agent about ToolWOZ. Its outputs stay as they are, in `Step.text`; what they call and say is read as
-the agent of today reads it. An output that held a malformed call ran others beside it at the time;
-none of them are kept, as one malformed call refuses a whole output here.
+Its outputs stay as they are, in `Step.text`; what they call and say is read as the agent of today
+reads it, which is asked to act while its model says what was recorded. An output that held a
+malformed call ran others beside it at the time; none of them are kept, as one malformed call
+refuses a whole output here.
 """
 
 from __future__ import annotations
@@ -12,12 +12,11 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from drl.agent.base import Situation
-from drl.agent.react import ReactAgent
+from drl.agent.base import Agent, Situation
 from drl.domains.toolwoz.release import Entry, Rollout
 from drl.environment.base import Environment
 from drl.errors import DataError
-from drl.llm.base import Completion
+from drl.llm.base import LLM, Completion, Completions, Request, Usage
 from drl.reward.base import Reward
 from drl.tree.dialogue_tree import DialogueTree
 from drl.types import JSON, RewardEvent, Role, Step, StopReason, Task, ToolResult, Turn
@@ -32,7 +31,7 @@ _GOODBYE = "END_CONVERSATION"
 class World:
     """What a conversion needs: who wrote the outputs, and who judges their calls."""
 
-    agent: ReactAgent
+    agent: Agent
     environment: Environment
     reward: Reward
 
@@ -93,7 +92,7 @@ class _Growing:
                 walk, harvest = [root], [root]
                 continue
             place = _Place(path.entries, None, path.successful, path.golden)
-            self._place(place, walk[-1] if walk else None)
+            await self._place(place, walk[-1] if walk else None)
             walk.append(place)
             harvest.append(place)
         target = next((p for p in reversed(harvest) if p.golden), None)
@@ -101,7 +100,7 @@ class _Growing:
             await self._collapse(harvest, target, is_last=True)
         self._stop()
 
-    def _place(self, place: _Place, parent: _Place | None) -> None:
+    async def _place(self, place: _Place, parent: _Place | None) -> None:
         """Add the turns that a place has beyond its parent."""
         known, here = (len(parent.entries), parent.node) if parent else (0, None)
         if parent:
@@ -110,7 +109,7 @@ class _Growing:
             if turn[0].kind == "said":
                 here = self._customer(here, turn[0].text)
             else:
-                here = self.tree.add(here, self._agent_turn(turn), self._open).id
+                here = self.tree.add(here, await self._agent_turn(turn), self._open).id
             node = self.tree.nodes[here]
             node.golden |= place.golden
             node.successful |= place.successful
@@ -175,7 +174,7 @@ class _Growing:
             return None
         return 1 - max(len(open_goals), int(not self.rollout.full)) / len(self.task.goals)
 
-    def _agent_turn(self, entries: Sequence[Entry]) -> Turn:
+    async def _agent_turn(self, entries: Sequence[Entry]) -> Turn:
         """One turn of the agent: its outputs, what they gave, and what the customer heard."""
         steps: list[Step] = []
         returned: list[str] = []
@@ -186,16 +185,16 @@ class _Growing:
             elif entry.kind == "gave_up":
                 heard = _GAVE_UP
             else:
-                step = self._step(entry.text, returned[::-1])
+                step = await self._step(entry.text, returned[::-1])
                 returned = []
                 if step.reply is not None and not steps and heard != _GAVE_UP:
                     heard = step.reply
                 steps.append(step)
         return Turn(Role.AGENT, heard, tuple(reversed(steps)))
 
-    def _step(self, text: str, returned: Sequence[str]) -> Step:
+    async def _step(self, text: str, returned: Sequence[str]) -> Step:
         situation = Situation(history=(), steps=(), toolbox=self._toolbox, seed=0)
-        step = self.world.agent.read(Completion(text, "stop"), situation)
+        step = await self.world.agent.act(situation, _Recording(text))
         if not returned:
             return Step(text=text, plan=step.plan, reply=step.reply)
         results = tuple(map(_result, returned))
@@ -206,6 +205,30 @@ class _Growing:
                 f"{self.task.id}: an output of {len(step.calls)} calls has other returns"
             )
         return Step(text=text, plan=step.plan, results=step.results)
+
+
+class _Recording(LLM):
+    """A model that says what was recorded."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    @property
+    def model(self) -> str:
+        """No model of today."""
+        return "recorded"
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """What it says."""
+        return {"text": self._text}
+
+    async def complete(self, request: Request) -> Completions:
+        """The recorded output, whatever is asked."""
+        return Completions((Completion(self._text, "stop"),), Usage(0, 0, 0), seconds=0.0)
+
+    async def close(self) -> None:
+        """Nothing is open."""
 
 
 def _continues(place: _Place, entries: tuple[Entry, ...]) -> bool:

@@ -15,32 +15,63 @@ import hashlib
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from filelock import FileLock, Timeout
 
-from drl.agent.react import ReactAgent
-from drl.dataset.toolwoz import ToolWOZDataset
+from drl.agent.base import Agent
+from drl.dataset.base import Dataset
 from drl.domains.toolwoz import fetch as toolwoz
 from drl.domains.toolwoz import release
 from drl.domains.toolwoz.source import Source as Published
-from drl.environment.toolwoz import ToolWOZEnvironment
+from drl.environment.base import Environment
 from drl.errors import DataError
 from drl.mining._released_trees import World, to_tree
-from drl.reward.goal_api import GoalApiReward
+from drl.mining.source import part
+from drl.reward.base import Reward
 from drl.tree.codec import from_line, to_line
 from drl.tree.dialogue_tree import DialogueTree
+from drl.types import JSON
 
 NAME: Final = "josh_release"
 FORMAT: Final = "josh_release-1"
 """Raised whenever the trees change."""
 
+_PLAYED: Final[Mapping[str, JSON]] = {
+    "environment": {
+        "_target_": "drl.environment.toolwoz.ToolWOZEnvironment",
+        "mode": "faithful",
+    },
+    "agent": {
+        "_target_": "drl.agent.react.ReactAgent",
+        "style": "paper",
+        "temperature": 1.0,
+        "top_p": None,
+        "top_k": None,
+        "max_tokens": 256,
+        "max_tool_calls": 3,
+        "limit_on": "requests",
+    },
+    "reward": {
+        "_target_": "drl.reward.goal_api.GoalApiReward",
+        "judge_against": "open",
+    },
+}
 _TREES: Final = "rollouts.jsonl.gz"
 _WORK: Final = ".josh-release-work-"
 _PATIENCE_S: Final = 900
 _REMEDY: Final = "run `drl data josh_release` to build it anew"
+
+
+class Parts(NamedTuple):
+    """The parts of the run that the released trees would be of."""
+
+    dataset: Dataset
+    environment: Environment
+    agent: Agent
+    reward: Reward
 
 
 def fetch(data_dir: Path, source: Path | None = None) -> Path:
@@ -117,36 +148,29 @@ def read_trees(data_dir: Path) -> Iterator[DialogueTree]:
         raise DataError(f"{path} is missing or corrupt ({error}); {_REMEDY}") from error
 
 
-def dataset(data_dir: Path) -> ToolWOZDataset:
-    """The tasks of the released rollouts."""
-    return ToolWOZDataset(
-        root=str(data_dir),
-        split="training_fnames",
-        ids=None,
-        exclude_unwinnable=False,
-        shuffle=None,
-        start=0,
-        limit=None,
-        shard=0,
-        num_shards=1,
-    )
+def parts(data_dir: Path) -> Parts:
+    """The tasks that the trees are about, and who played and judged them.
 
-
-def environment() -> ToolWOZEnvironment:
-    """Their environment."""
-    return ToolWOZEnvironment(mode="faithful")
-
-
-def agent() -> ReactAgent:
-    """The agent whose language they are written in; its sampling settings are not known."""
-    return ReactAgent(
-        style="paper",
-        temperature=1.0,
-        top_p=None,
-        top_k=None,
-        max_tokens=256,
-        max_tool_calls=3,
-        limit_on="requests",
+    Sampling settings of the agent are not known; they are not needed to write as it does.
+    """
+    toolwoz_of_training: JSON = {
+        "_target_": "drl.dataset.toolwoz.ToolWOZDataset",
+        "root": str(data_dir),
+        "split": "training_fnames",
+        "ids": None,
+        "exclude_unwinnable": False,
+        "shuffle": None,
+        "start": 0,
+        "limit": None,
+        "shard": 0,
+        "num_shards": 1,
+    }
+    config = {**_PLAYED, "dataset": toolwoz_of_training}
+    return Parts(
+        dataset=part(config, "dataset", Dataset),
+        environment=part(config, "environment", Environment),
+        agent=part(config, "agent", Agent),
+        reward=part(config, "reward", Reward),
     )
 
 
@@ -170,9 +194,9 @@ def _build(data_dir: Path, source: Path | None) -> None:
 
 
 async def _convert(published: Published, data_dir: Path, folder: Path) -> None:
-    chosen = dataset(data_dir)
-    tasks = {task.id: task for task in chosen.load()}
-    world = World(agent(), environment(), GoalApiReward(judge_against="open"))
+    dataset, environment, agent, reward = parts(data_dir)
+    tasks = {task.id: task for task in dataset.load()}
+    world = World(agent, environment, reward)
     with (
         (folder / _TREES).open("wb") as file,
         gzip.GzipFile(filename="", mode="wb", fileobj=file, compresslevel=6, mtime=0) as packed,
@@ -187,5 +211,5 @@ async def _convert(published: Published, data_dir: Path, folder: Path) -> None:
             packed.write(to_line(await to_tree(rollout, task, world)) + b"\n")
     with (folder / _TREES).open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    manifest = {"format": FORMAT, "data_version": chosen.version, "sha256": digest}
+    manifest = {"format": FORMAT, "data_version": dataset.version, "sha256": digest}
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")

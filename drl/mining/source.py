@@ -137,9 +137,9 @@ def _of_run(folder: Path, data_dir: Path) -> Source:
     assert isinstance(config, Mapping), "a mapping stays one"
     provenance = RunDir(folder).provenance()
     try:
-        dataset = _part(config, "dataset", Dataset)
-        environment = _part(config, "environment", Environment)
-        agent = _part(config, "agent", Agent)
+        dataset = part(config, "dataset", Dataset)
+        environment = part(config, "environment", Environment)
+        agent = part(config, "agent", Agent)
     except ConfigError as error:
         raise RunError(
             f"{folder}: was made by other code than this ({error}); make the run again"
@@ -173,8 +173,7 @@ def _released(data_dir: Path) -> Source:
 
     release.fetch(data_dir)
     manifest = release.read_manifest(data_dir)
-    dataset = release.dataset(data_dir)
-    environment = release.environment()
+    dataset, environment, agent, _ = release.parts(data_dir)
     tasks = {task.id: task for task in dataset.load()}
     if manifest["data_version"] != dataset.version:
         raise DataError(
@@ -183,7 +182,7 @@ def _released(data_dir: Path) -> Source:
         )
     return Source(
         name=RELEASE,
-        agent=RecordedAgent(release.agent()),
+        agent=RecordedAgent(agent),
         data_version=f"{release.FORMAT}, {dataset.version}",
         mode=environment.mode,
         simulator="josh-train's goal simulator (model not stated)",
@@ -227,7 +226,7 @@ def _moved(node: JSON, before: JSON, now: str) -> JSON:
     }
 
 
-def _part(config: Mapping[str, JSON], key: str, kind: type[_Part]) -> _Part:
+def part(config: Mapping[str, JSON], key: str, kind: type[_Part]) -> _Part:
     """One part of a run, built as it was.
 
     Raises:

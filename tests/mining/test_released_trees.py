@@ -5,6 +5,7 @@ import asyncio
 import pytest
 from scripted import CountingSession, CountingWorld, task_of
 
+from drl.agent.base import Situation
 from drl.agent.react import ReactAgent
 from drl.domains.toolwoz.release import Entry, Path, Rollout
 from drl.errors import DataError
@@ -129,8 +130,6 @@ def test_paths_that_no_search_leaves_are_refused():
 
 
 def test_the_recorded_agent_shows_outputs_and_returns_to_the_letter():
-    from drl.agent.base import Situation
-
     tree = tree_of(ROOT, (LEFT, False, False), (RIGHT, True, True))
     agent = RecordedAgent(react())
     toolbox = Desk().toolbox
