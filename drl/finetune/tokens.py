@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from os.path import commonprefix
 
 from drl.errors import ConfigError
 from drl.llm.base import Message
@@ -82,7 +81,8 @@ class ChatTokens:
         if after.startswith(before):
             text = after[len(before) :]
         else:
-            text = self._after_moved_prompt(prompt, tools, before, after)
+            border = self._border(prompt, tools, before, after)
+            text = completion.content if border is None else after[border:]
         hidden = [call.name for call in completion.tool_calls if call.name not in text]
         if hidden:
             raise ConfigError(
@@ -125,27 +125,29 @@ class ChatTokens:
             ids = step.prompt_ids + step.completion_ids
         return [*found, TrainTokens(ids, mask)] if ids else found
 
-    def _after_moved_prompt(
+    def _border(
         self, prompt: Sequence[Message], tools: Sequence[ToolSpec], before: str, after: str
-    ) -> str:
-        """What follows the prompt in a chat that is rendered otherwise than its prompt was.
+    ) -> int | None:
+        """Where the output begins in a chat that is rendered otherwise than its prompt was.
 
         Mistral's template, for one, moves the system prompt into the last message. The output
         begins where the chat parts from the same chat with another output, or at white space before
-        it, if what stands there is how the prompt ends. Empty if that is not so.
+        it, if what stands there is how the prompt ends; None if that is not so.
         """
         closed = self._text(prompt, tools, reply_follows=False)
-        ending = before[len(commonprefix([before, closed])) :]
+        ending = before[_num_common(before, closed) :]
         if not ending:  # nothing opens a reply: go by the last token
-            ending = self._template.tokenizer.decode(list(self._template.ids(before)[-1:]))
-        others = [Message("assistant", other) for other in ("0", "1")]
+            ending = str(self._template.tokenizer.decode(list(self._template.ids(before)[-1:])))
         border = min(
-            len(commonprefix([after, self._text([*prompt, each], tools, reply_follows=False)]))
-            for each in others
+            _num_common(
+                after,
+                self._text([*prompt, Message("assistant", other)], tools, reply_follows=False),
+            )
+            for other in ("0", "1")  # it cannot begin as both do
         )
-        while border > 0 and not after[:border].endswith(ending) and after[border - 1].isspace():
+        while border and not after[:border].endswith(ending) and after[border - 1].isspace():
             border -= 1
-        return after[border:] if after[:border].endswith(ending) else ""
+        return border if after[:border].endswith(ending) else None
 
     def _text(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], *, reply_follows: bool
@@ -162,3 +164,9 @@ class ChatTokens:
             if token in self._end_ids:
                 return output[: place + 1]
         return (*output, self._template.end_id)
+
+
+def _num_common(some: str, other: str) -> int:
+    """Characters with which both begin."""
+    pairs = enumerate(zip(some, other, strict=False))
+    return next((i for i, (a, b) in pairs if a != b), min(len(some), len(other)))
