@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from drl.errors import ConfigError
+from drl.finetune.examples import Example, Lesson
 from drl.finetune.learner import Learner
 from drl.miner.base import DPORow, Row
-from drl.trainer._finetune import Example, FinetuneTrainer, Lesson
+from drl.trainer._finetune import FinetuneTrainer
 
 
 @dataclass(kw_only=True)

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from drl.errors import ConfigError, DataError
+from drl.finetune.examples import Example, Lesson
 from drl.finetune.kto_batches import batches, mismatched, undesirable_weight
 from drl.finetune.learner import Learner
 from drl.miner.base import KTORow, Row
 from drl.runtime.seeds import derive
-from drl.trainer._finetune import Example, FinetuneTrainer, Lesson
+from drl.trainer._finetune import FinetuneTrainer
 
 
 @dataclass(kw_only=True)

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from drl.finetune.examples import Example, Lesson
 from drl.finetune.learner import Learner
 from drl.miner.base import Row, SFTRow
-from drl.trainer._finetune import Example, FinetuneTrainer, Lesson
+from drl.trainer._finetune import FinetuneTrainer
 
 _NOT_TRAINED = -100
 """The label of tokens without loss, as torch's cross entropy has it."""
@@ -36,6 +37,7 @@ class SFTTrainer(FinetuneTrainer):
                 columns={"input_ids": list(fitting.ids), "labels": labels},
                 num_tokens=len(fitting),
                 num_trained=sum(fitting.is_trained),
+                was_cut=len(fitting) < len(sequence),
                 task_id=row.origin.task_id,
             )
 

@@ -1,0 +1,37 @@
+"""The forgetting check as numbers with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+
+from drl.evaluation.compare import paired_difference
+from drl.evaluation.intervals import mean_over_tasks, to_json
+from drl.finetune.forgetting import ForgettingReport
+from drl.types import JSON
+
+
+def summarise(report: ForgettingReport) -> dict[str, JSON]:
+    """Divergences in nats a token, and shares of instructions that were followed.
+
+    Intervals are over passages and over instructions.
+    """
+    before = _each(report.instructions, report.passed_base)
+    after = _each(report.instructions, report.passed_adapted)
+    gap = paired_difference(before, after)
+    return {
+        "kl_to_base": to_json(mean_over_tasks(_each(report.passages, report.kl_to_base))),
+        "kl_from_base": to_json(mean_over_tasks(_each(report.passages, report.kl_from_base))),
+        "instructions_base": to_json(mean_over_tasks(before)),
+        "instructions_adapted": to_json(mean_over_tasks(after)),
+        "instructions_difference": None if gap is None else asdict(gap),
+        "seconds": round(report.seconds, 1),
+    }
+
+
+def _each(names: Sequence[str], values: Sequence[float]) -> Mapping[str, Sequence[float]]:
+    """One value under each name; the names are numbered since kinds of passages come again."""
+    return {
+        f"{place:03} {name}": [float(value)]
+        for place, (name, value) in enumerate(zip(names, values, strict=True))
+    }
