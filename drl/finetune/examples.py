@@ -93,8 +93,8 @@ def draw(
     if not drawn.examples:
         raise DataError(
             f"none of the {len(all_rows)} rows can be learned from, {drawn.num_too_long} are "
-            f"longer than trainer.data.max_length={settings.max_length} tokens; raise it, or name another "
-            "trainer.source"
+            f"longer than trainer.data.max_length={settings.max_length} tokens; raise it, or name "
+            "another trainer.source"
         )
     return drawn
 
