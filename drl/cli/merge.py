@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -47,6 +48,12 @@ def merge(
     check_adapter(adapter)
     weights = replace(_base_of(run, adapter, base), adapter=adapter)
     done = merge_into(weights, out, dtype.value, force=force)
+    if done.logit_difference >= done.adapter_change:
+        print(
+            f"warning: rounding moves logits by up to {done.logit_difference:.2g}, the adapter "
+            f"only by {done.adapter_change:.2g}, so little of it is left; --dtype float32 keeps it",
+            file=sys.stderr,
+        )
     names = {"folder": out, "base": weights.folder, "adapter": adapter}
     print(json.dumps({key: str(path) for key, path in names.items()} | asdict(done)))
 

@@ -102,6 +102,15 @@ def test_bfloat16_rounds_and_says_by_how_much(base, adapter, tmp_path):
     assert 1e-3 < said["logit_difference"] <= said["tolerance"]
 
 
+def test_a_change_smaller_than_the_rounding_is_warned_of(base, tmp_path):
+    small = save_adapter(base, tmp_path / "small", size=0.003)
+    done = merge(small, "--out", tmp_path / "merged", "--dtype", "bfloat16")
+    assert done.exit_code == 0
+    assert "so little of it is left; --dtype float32 keeps it" in done.stderr
+    done = merge(small, "--out", tmp_path / "merged", "--force")
+    assert done.stderr == ""
+
+
 def test_a_folder_of_peft_goes_by_the_base_that_it_names_or_that_is_said(base, adapter, tmp_path):
     moved = Path(shutil.copytree(base, tmp_path / "elsewhere" / "tiny"))
     assert merged(adapter, "--out", tmp_path / "a")["base"] == str(base)
