@@ -44,6 +44,9 @@ _KINDS: dict[str, type] = {
     "score": Reward,
     "rollout": Rollout,
     "miner": Miner,
+    "eval_dataset": Dataset,
+    "eval_user_simulator": UserSimulator,
+    "eval_rollout": Rollout,
     "llm": LLM,
     "user_llm": LLM,
     "judge_llm": LLM,
@@ -51,7 +54,14 @@ _KINDS: dict[str, type] = {
     "trainer": Trainer,
 }
 _LLMS = ("llm", "user_llm", "judge_llm")
-_CHOICES = {"score": "reward@score", "user_llm": "llm@user_llm", "judge_llm": "llm@judge_llm"}
+_CHOICES = {
+    "score": "reward@score",
+    "eval_dataset": "dataset@eval_dataset",
+    "eval_user_simulator": "user_simulator@eval_user_simulator",
+    "eval_rollout": "rollout@eval_rollout",
+    "user_llm": "llm@user_llm",
+    "judge_llm": "llm@judge_llm",
+}
 """How to choose a part whose group has another name."""
 _STDERR = Console(stderr=True, highlight=False, soft_wrap=True)
 

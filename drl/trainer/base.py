@@ -28,6 +28,7 @@ class Parts:
     """What the config groups gave; a group that was not chosen is None.
 
     `config` is the resolved config. `llm` is the agent's model; equal model nodes are one object.
+    Parts with `eval_` before their name stand in for the others where a trainer evaluates.
     """
 
     config: Mapping[str, JSON]
@@ -40,6 +41,9 @@ class Parts:
     score: Reward | None = None
     rollout: Rollout | None = None
     miner: Miner | None = None
+    eval_dataset: Dataset | None = None
+    eval_user_simulator: UserSimulator | None = None
+    eval_rollout: Rollout | None = None
     llm: LLM | None = None
     user_llm: LLM | None = None
     judge_llm: LLM | None = None

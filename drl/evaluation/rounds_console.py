@@ -1,0 +1,58 @@
+"""The rounds of self-training as a table on the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from drl.evaluation.comparison import HEADLINE, Comparison
+from drl.evaluation.console import cells, print_bill_and_place
+from drl.types import JSON
+
+
+def print_rounds(
+    summary: Mapping[str, JSON],
+    evaluated: Sequence[Mapping[str, JSON]],
+    against_base: Sequence[Comparison],
+    folder: Path,
+) -> None:
+    """What the policy does alone after each round, and its paired difference to the base.
+
+    Args:
+        summary: of the whole.
+        evaluated: summaries of the evaluations, that of the base first.
+        against_base: the comparisons of all but the first with it.
+        folder: of the run.
+    """
+    console = Console(highlight=False)
+    table = Table(show_edge=False)
+    table.add_column(str(summary["name"]))
+    for name in HEADLINE:
+        table.add_column(name.replace("_", " "), justify="right")
+        table.add_column("minus base", justify="right")
+    for number, (numbers, comparison) in enumerate(
+        zip(evaluated, [None, *against_base], strict=True)
+    ):
+        label = f"round {number}" if number else "base"
+        row = [label]
+        for name in HEADLINE:
+            row += [" ".join(cells(numbers.get(name))), _difference(comparison, name)]
+        table.add_row(*row)
+    console.print(table)
+    for number, comparison in enumerate(against_base, start=1):
+        console.print(f"Round {number}: {comparison.verdict}", markup=False)
+    print_bill_and_place(summary, folder)
+
+
+def _difference(comparison: Comparison | None, name: str) -> str:
+    """A paired difference with its interval; empty where there is none."""
+    if comparison is None:
+        return ""
+    measure = comparison.measures.get(name)
+    if measure is None or measure.difference is None:
+        return ""
+    return " ".join(cells(asdict(measure.difference)))

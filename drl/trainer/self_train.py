@@ -1,0 +1,205 @@
+"""Self-training: a policy learns from the trees that it grew itself, round by round.
+
+Round 0 evaluates the policy as it comes. Each further round collects trees, mines and learns from
+them, and evaluates what came of it on other tasks. Every stage is a run in a folder of its own
+below the run, and goes on where it was killed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from drl.errors import ConfigError
+from drl.evaluation.comparison import Comparison, compare_all
+from drl.evaluation.rounds_console import print_rounds
+from drl.evaluation.run_result import read_result
+from drl.llm.base import LLM
+from drl.runtime.config import build
+from drl.runtime.run_dir import RunDir
+from drl.runtime.settings import check_positive
+from drl.trainer._finetune import FinetuneTrainer
+from drl.trainer._rollouts import NEEDS
+from drl.trainer.base import Parts, Trainer, chosen
+from drl.types import JSON
+
+_EVAL_PARTS = ("dataset", "user_simulator", "rollout")
+"""What an evaluation may have of its own, as `eval_` and the name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What a round started from and did, and what its policy does alone."""
+
+    said: Mapping[str, JSON]
+    evaluated: Mapping[str, JSON]
+
+
+@dataclass(kw_only=True)
+class SelfTrainTrainer(Trainer):
+    """Repeats collect, mine, learn and evaluate `rounds` times.
+
+    `collect`, `learn` and `evaluate` are trainers. A round starts from `last`, the adapter of the
+    round before, or from `base`, the model as it came; either is also the reference of DPO and KTO.
+    It learns from the trees of `this_round`, or of `all_rounds` so far.
+    """
+
+    needs = (*NEEDS, "miner", "llm", "eval_dataset", "eval_rollout")
+
+    rounds: int
+    start_from: Literal["last", "base"]
+    data: Literal["this_round", "all_rounds"]
+    collect: Trainer
+    learn: Trainer
+    evaluate: Trainer
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        check_positive("trainer", rounds=self.rounds)
+        if not isinstance(self.learn, FinetuneTrainer):
+            raise ConfigError(
+                f"trainer.learn is a {type(self.learn).__name__}, which trains no adapter; choose "
+                "trainer@trainer.learn=sft, dpo or kto"
+            )
+
+    def run(self, parts: Parts, run_dir: RunDir) -> Mapping[str, JSON]:
+        """All rounds, then one table over them."""
+        _check(parts)
+        started = time.perf_counter()
+        folder = run_dir.path
+        rounds = [self._round_0(parts, folder)]
+        adapter: Path | None = None
+        for number in range(1, self.rounds + 1):
+            start = adapter if self.start_from == "last" else None
+            rounds.append(self._round(parts, folder, number, start))
+            adapter = _learn_folder(folder, number)
+        base, *others = [read_result(_evaluate_folder(folder, r)) for r in range(self.rounds + 1)]
+        comparisons = compare_all(base, others)
+        summary: dict[str, JSON] = {
+            "name": parts.name,
+            "rounds": [
+                {**this.said, "evaluate": this.evaluated, **_against_base(comparison)}
+                for this, comparison in zip(rounds, [None, *comparisons], strict=True)
+            ],
+            "seconds": round(run_dir.seconds_so_far() + time.perf_counter() - started, 2),
+            "seed": parts.seed,
+            "command": run_dir.provenance()["command"],
+        }
+        run_dir.write_json("summary.json", summary)
+        print_rounds(summary, [this.evaluated for this in rounds], comparisons, folder)
+        return summary
+
+    def _round_0(self, parts: Parts, folder: Path) -> Round:
+        """The policy as it comes, evaluated before anything is learned."""
+        said: dict[str, JSON] = {"round": 0, "start": None, "reference": None, "data": []}
+        return Round(said, self._evaluate(parts, folder, 0, None))
+
+    def _round(self, parts: Parts, folder: Path, number: int, start: Path | None) -> Round:
+        """Trees, rows, an adapter, and what it is worth."""
+        playing = _with(parts, "collect", self.collect, start)
+        collected = _stage(playing, self.collect, _collect_folder(folder, number))
+        first = 1 if self.data == "all_rounds" else number
+        source = [str(_collect_folder(folder, r)) for r in range(first, number + 1)]
+        assert isinstance(self.learn, FinetuneTrainer), "checked at the start"
+        learn = replace(self.learn, source=source)
+        learning = _with(parts, "learn", learn, start)
+        learned = _stage(learning, learn, _learn_folder(folder, number))
+        told = str(start.relative_to(folder)) if start is not None else "as it came"
+        said: dict[str, JSON] = {
+            "round": number,
+            "start": told,
+            "reference": told,
+            "data": [str(Path(name).relative_to(folder)) for name in source],
+            "collect": _headline(collected),
+            "learn": {key: learned.get(key) for key in ("data", "training", "forgetting")},
+        }
+        adapter = _learn_folder(folder, number)
+        return Round(said, self._evaluate(parts, folder, number, adapter))
+
+    def _evaluate(
+        self, parts: Parts, folder: Path, number: int, adapter: Path | None
+    ) -> dict[str, JSON]:
+        """What the policy does alone, on the tasks and with the customer of evaluations."""
+        trying = _with(_for_evaluation(parts), "evaluate", self.evaluate, adapter)
+        return _headline(_stage(trying, self.evaluate, _evaluate_folder(folder, number)))
+
+
+def _collect_folder(folder: Path, number: int) -> Path:
+    return folder / f"round-{number}" / "collect"
+
+
+def _learn_folder(folder: Path, number: int) -> Path:
+    return folder / f"round-{number}" / "learn"
+
+
+def _evaluate_folder(folder: Path, number: int) -> Path:
+    return folder / f"round-{number}" / "evaluate"
+
+
+def _check(parts: Parts) -> None:
+    """Refuse a model that no adapter can be put into, before anything is spent on it."""
+    node = parts.config["llm"]
+    chosen(parts.llm).weights()
+    if not isinstance(node, Mapping) or "adapter" not in node:
+        raise ConfigError(
+            "llm has no setting adapter, so what a round learned cannot be used in the next; "
+            "choose llm=hf"
+        )
+
+
+def _stage(parts: Parts, trainer: Trainer, folder: Path) -> Mapping[str, JSON]:
+    """Run one stage in its folder, or what is left of it."""
+    with RunDir(folder) as run_dir:
+        run_dir.claim(parts.config)
+        return trainer.run(parts, run_dir)
+
+
+def _with(parts: Parts, stage: str, trainer: Trainer, adapter: Path | None) -> Parts:
+    """The parts of one stage: its trainer's node, and the model with an adapter.
+
+    `adapter` None leaves the model as it came.
+    """
+    whole, model = parts.config["trainer"], parts.config["llm"]
+    assert isinstance(whole, Mapping), "launch built the trainer from it"
+    assert isinstance(model, Mapping), "launch built the model from it"
+    node = whole[stage]
+    assert isinstance(node, Mapping), "launch built the trainer from it"
+    if isinstance(trainer, FinetuneTrainer):
+        node = {**node, "source": trainer.source}
+    config = {**parts.config, "trainer": node}
+    if adapter is None:
+        return replace(parts, config=config)
+    model = {**model, "adapter": str(adapter)}
+    llm = build("llm", model)
+    assert isinstance(llm, LLM), "the same target was one before"
+    return replace(parts, config={**config, "llm": model}, llm=llm)
+
+
+def _for_evaluation(parts: Parts) -> Parts:
+    """The parts with those of evaluations in their places."""
+    config = {key: node for key, node in parts.config.items() if not key.startswith("eval_")}
+    for group in _EVAL_PARTS:
+        own = parts.config.get(f"eval_{group}")
+        if own is not None:
+            config[group] = own
+    return replace(
+        parts,
+        config=config,
+        dataset=parts.eval_dataset,
+        rollout=parts.eval_rollout,
+        user_simulator=parts.eval_user_simulator or parts.user_simulator,
+    )
+
+
+def _headline(summary: Mapping[str, JSON]) -> dict[str, JSON]:
+    """What a table needs of a summary of dialogues."""
+    keys = ("n_tasks", "n_trials", "n_errors", "mean_reward", "full_success", "agent_calls")
+    return {key: summary.get(key) for key in (*keys, "metrics", "seconds")}
+
+
+def _against_base(comparison: Comparison | None) -> dict[str, JSON]:
+    """The paired differences to round 0; for that round itself nothing."""
+    return {} if comparison is None else {"against_base": comparison.to_json()}
