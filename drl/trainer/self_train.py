@@ -20,6 +20,7 @@ from drl.evaluation.run_result import read_result
 from drl.llm.base import LLM
 from drl.runtime.config import build
 from drl.runtime.run_dir import RunDir
+from drl.runtime.seeds import derive
 from drl.runtime.settings import check_positive
 from drl.trainer._finetune import FinetuneTrainer
 from drl.trainer._rollouts import NEEDS
@@ -42,9 +43,10 @@ class Round:
 class SelfTrainTrainer(Trainer):
     """Repeats collect, mine, learn and evaluate `rounds` times.
 
-    `collect`, `learn` and `evaluate` are trainers. A round starts from `last`, the adapter of the
-    round before, or from `base`, the model as it came; either is also the reference of DPO and KTO.
-    It learns from the trees of `this_round`, or of `all_rounds` so far.
+    `collect`, `learn` and `evaluate` are trainers. The policy of the round before grows the trees.
+    Learning starts from `last`, the adapter of that round, or from `base`, the model as it came;
+    either is also the reference of DPO and KTO. It learns from the trees of `this_round`, or of
+    `all_rounds` so far.
     """
 
     needs = (*NEEDS, "miner", "llm", "eval_dataset", "eval_rollout")
@@ -73,8 +75,7 @@ class SelfTrainTrainer(Trainer):
         rounds = [self._round_0(parts, folder)]
         adapter: Path | None = None
         for number in range(1, self.rounds + 1):
-            start = adapter if self.start_from == "last" else None
-            rounds.append(self._round(parts, folder, number, start))
+            rounds.append(self._round(parts, folder, number, adapter))
             adapter = _learn_folder(folder, number)
         base, *others = [read_result(_evaluate_folder(folder, r)) for r in range(self.rounds + 1)]
         comparisons = compare_all(base, others)
@@ -97,9 +98,10 @@ class SelfTrainTrainer(Trainer):
         said: dict[str, JSON] = {"round": 0, "start": None, "reference": None, "data": []}
         return Round(said, self._evaluate(parts, folder, 0, None))
 
-    def _round(self, parts: Parts, folder: Path, number: int, start: Path | None) -> Round:
-        """Trees, rows, an adapter, and what it is worth."""
-        playing = _with(parts, "collect", self.collect, start)
+    def _round(self, parts: Parts, folder: Path, number: int, last: Path | None) -> Round:
+        """Trees that the last policy grows, rows, an adapter, and what that one is worth."""
+        start = last if self.start_from == "last" else None
+        playing = _with(_reseeded(parts, number), "collect", self.collect, last)
         collected = _stage(playing, self.collect, _collect_folder(folder, number))
         first = 1 if self.data == "all_rounds" else number
         source = [str(_collect_folder(folder, r)) for r in range(first, number + 1)]
@@ -110,6 +112,7 @@ class SelfTrainTrainer(Trainer):
         told = str(start.relative_to(folder)) if start is not None else "as it came"
         said: dict[str, JSON] = {
             "round": number,
+            "player": str(last.relative_to(folder)) if last is not None else "as it came",
             "start": told,
             "reference": told,
             "data": [str(Path(name).relative_to(folder)) for name in source],
@@ -176,6 +179,12 @@ def _with(parts: Parts, stage: str, trainer: Trainer, adapter: Path | None) -> P
     llm = build("llm", model)
     assert isinstance(llm, LLM), "the same target was one before"
     return replace(parts, config={**config, "llm": model}, llm=llm)
+
+
+def _reseeded(parts: Parts, number: int) -> Parts:
+    """The parts with the seed of a round, so that no round repeats the dialogues of another."""
+    seed = derive("round", parts.seed, number) % 2**31
+    return replace(parts, config={**parts.config, "seed": seed})
 
 
 def _for_evaluation(parts: Parts) -> Parts:
