@@ -7,6 +7,7 @@ Hydra starts a job: names, keys, types, what constructors refuse, for every job 
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import sys
 from collections.abc import Mapping, Sequence
@@ -215,7 +216,13 @@ def run_config(plain: Mapping[str, JSON], conf: Path, folder: Path) -> Mapping[s
     """
     quieten()
     trainer, parts = assemble(plain, conf)
-    with RunDir(folder) as run_dir:
+    run_dir = RunDir(folder)
+    if not (run_dir.leads or trainer.takes_several_processes):
+        raise ConfigError(
+            f"RANK={os.environ['RANK']} makes this one of several processes, but "
+            f"{type(trainer).__name__} runs in one; start it with python run.py"
+        )
+    with run_dir:
         run_dir.claim(parts.config)
         return trainer.run(parts, run_dir)
 

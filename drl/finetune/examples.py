@@ -63,14 +63,16 @@ def draw(
     rows: Iterable[Row],
     settings: DataSettings,
     seed: int,
+    longest: int,
     encode: Callable[[Row], Iterator[Example | None]],
 ) -> Drawn:
     """Examples of as many rows as the settings allow, in an order that the seed draws.
 
     Args:
         rows: all there are.
-        settings: how many of them, and how long.
+        settings: how many of them.
         seed: of the run.
+        longest: tokens of a sequence that may be learned from.
         encode: a row as examples, None for each that is too long.
 
     Raises:
@@ -93,8 +95,8 @@ def draw(
     if not drawn.examples:
         raise DataError(
             f"none of the {len(all_rows)} rows can be learned from, {drawn.num_too_long} are "
-            f"longer than trainer.data.max_length={settings.max_length} tokens; raise it, or name "
-            "another trainer.source"
+            f"longer than {longest} tokens (trainer.data.max_length={settings.max_length}, or the "
+            "context of the model); raise it, or name another trainer.source"
         )
     return drawn
 

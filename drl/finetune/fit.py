@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from drl.errors import RunError
+from drl.finetune.processes import first_one_first, is_sharded
 from drl.finetune.settings import FitSettings
 from drl.runtime.lines import LineFile, whole_lines
 
@@ -19,11 +23,13 @@ if TYPE_CHECKING:
 
 METRICS = "metrics.jsonl"
 _STATE = "trainer_state.json"
+_NOT_LOGGED = frozenset({"num_tokens", "epoch"})
+"""TRL counts tokens from the last start, not from the first; KTO's epochs are one to it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a training is: updates done and to be done, and the numbers logged last."""
+    """How far a training is: updates done and to be done."""
 
     update: int
     num_updates: int
@@ -38,8 +44,6 @@ def arguments(fit: FitSettings, *, seed: int, device: str, resume: Path) -> dict
         device: cpu or cuda.
         resume: the folder for states from which a killed run goes on.
     """
-    # must be set before trl is imported, which reports its use to its makers otherwise
-    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     return {
         "output_dir": str(resume),
         "num_train_epochs": fit.epochs,
@@ -59,6 +63,7 @@ def arguments(fit: FitSettings, *, seed: int, device: str, resume: Path) -> dict
         "bf16": False,  # the weights are in the number format of llm.dtype already
         "logging_steps": fit.log_every,
         "logging_first_step": True,
+        "logging_nan_inf_filter": False,
         "save_strategy": "steps",
         "save_steps": fit.save_every,
         "save_total_limit": 2,
@@ -71,27 +76,53 @@ def arguments(fit: FitSettings, *, seed: int, device: str, resume: Path) -> dict
 def train(
     trainer: Trainer, *, resume: Path, metrics: Path, tell: Callable[[Progress], None]
 ) -> dict[str, float]:
-    """Train from the last whole state, or from the start; returns the numbers of the training.
+    """Train from the last whole state, or from the start; the numbers of the whole training.
+
+    These are `updates`, `train_loss`, the mean over all of them, and `last_loss`, that over those
+    since the last line but one of the metrics. Only the first of several processes gets them.
 
     Args:
         trainer: of TRL, with its rows and its model.
-        resume: its folder for states, which is removed once the training is over.
+        resume: its folder for states.
         metrics: a file of lines, one for each log.
         tell: hears of every update.
 
     Raises:
-        RunError: a file cannot be written, or the loss is not a number any more.
+        RunError: a file cannot be written, memory is out, or weights are no numbers any more.
         KeyboardInterrupt: was asked to stop; the next start goes on from the last state.
     """
+    import torch
+    from safetensors import SafetensorError
     from transformers import PrinterCallback
 
-    state = _last_state(resume)
-    _keep_metrics(metrics, 0 if state is None else _update_of(state))
+    with first_one_first():
+        state = _last_state(resume)
+        if trainer.is_world_process_zero():
+            _keep_metrics(metrics, 0 if state is None else _update_of(state))
     trainer.remove_callback(PrinterCallback)
-    with LineFile(metrics) as lines:
-        trainer.add_callback(_callback(lines, tell))
-        result = trainer.train(resume_from_checkpoint=None if state is None else str(state))
-    return {key: float(value) for key, value in result.metrics.items()}
+    try:
+        with _lines(trainer, metrics) as lines, _quiet():
+            trainer.add_callback(_callback(lines, tell))
+            trainer.train(resume_from_checkpoint=None if state is None else str(state))
+    except (OSError, SafetensorError) as error:
+        raise RunError(
+            f"{resume}: cannot be written ({error}); make room and start the same command again"
+        ) from error
+    except torch.OutOfMemoryError as error:
+        raise RunError(
+            "the memory of the GPU is out; lower trainer.fit.batch_size and raise "
+            "trainer.fit.accumulation as much, set trainer.fit.activation_checkpointing=true, or "
+            "lower trainer.data.max_length"
+        ) from error
+    return _numbers(metrics) if trainer.is_world_process_zero() else {}
+
+
+def whole_weights(trainer: Trainer) -> dict[str, Any] | None:
+    """All weights by name, where FSDP or DeepSpeed share them out; all processes have to ask."""
+    if not is_sharded():
+        return None
+    model = trainer.model_wrapped if trainer.is_deepspeed_enabled else trainer.model
+    return trainer.accelerator.get_state_dict(model)
 
 
 def forget_states(resume: Path) -> None:
@@ -99,25 +130,60 @@ def forget_states(resume: Path) -> None:
     shutil.rmtree(resume, ignore_errors=True)
 
 
-def _callback(lines: LineFile, tell: Callable[[Progress], None]) -> TrainerCallback:
-    """Writes each log as a line, tells of each update, and stops where the loss is lost."""
+@contextmanager
+def _lines(trainer: Trainer, metrics: Path) -> Iterator[LineFile | None]:
+    """The file of metrics, for the one process that writes it."""
+    if not trainer.is_world_process_zero():
+        yield None
+        return
+    with LineFile(metrics) as lines:
+        yield lines
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without a remark of transformers about states that were saved within one second."""
+    log = logging.getLogger("transformers.trainer_utils")
+
+    def is_news(record: logging.LogRecord) -> bool:
+        return "mtime may not be reliable" not in record.getMessage()
+
+    log.addFilter(is_news)
+    try:
+        yield
+    finally:
+        log.removeFilter(is_news)
+
+
+def _callback(lines: LineFile | None, tell: Callable[[Progress], None]) -> TrainerCallback:
+    """Writes each log as a line, tells of each update, and stops where weights are lost."""
     from transformers import TrainerCallback
 
     class Reporter(TrainerCallback):
         def on_log(self, args, state, control, logs=None, **kwargs):
-            entry = {"update": state.global_step, **(logs or {})}
-            lines.append(json.dumps(entry).encode())
-            loss = entry.get("loss")
-            if isinstance(loss, float) and loss != loss:
+            entry = {key: value for key, value in (logs or {}).items() if key not in _NOT_LOGGED}
+            if lines is not None and "loss" in entry:  # the last log of all has none
+                lines.append(json.dumps({"update": state.global_step, **entry}).encode())
+
+        def on_step_end(self, args, state, control, model=None, **kwargs):
+            assert model is not None, "a trainer has one"
+            if not _all_finite(model):  # now, before such a state is saved
                 raise RunError(
-                    f"the loss is not a number at update {state.global_step}; lower "
+                    f"the weights are no numbers any more after update {state.global_step}; lower "
                     "trainer.fit.learning_rate, or use llm.dtype=float32"
                 )
-
-        def on_step_end(self, args, state, control, **kwargs):
+            # windows of means end where states are saved, so that a kill changes none of them
+            is_over = state.global_step >= state.max_steps
+            control.should_log = control.should_log or control.should_save or is_over
             tell(Progress(state.global_step, state.max_steps))
+            return control
 
     return Reporter()
+
+
+def _all_finite(model: Any) -> bool:
+    trained = [weight for weight in model.parameters() if weight.requires_grad]
+    return all(bool(weight.detach().isfinite().all()) for weight in trained)
 
 
 def _last_state(resume: Path) -> Path | None:
@@ -156,3 +222,16 @@ def _keep_metrics(metrics: Path, last_update: int) -> None:
     draft = metrics.with_name(metrics.name + ".draft")
     draft.write_bytes(b"".join(kept))
     os.replace(draft, metrics)
+
+
+def _numbers(metrics: Path) -> dict[str, float]:
+    """The training as a whole, from lines each of which tells of the updates since the last."""
+    logged = [json.loads(line) for _, line in whole_lines(metrics)]
+    updates = [0, *(entry["update"] for entry in logged)]
+    spans = [now - before for before, now in pairwise(updates)]
+    losses = [entry["loss"] * span for entry, span in zip(logged, spans, strict=True)]
+    return {
+        "updates": updates[-1],
+        "train_loss": sum(losses) / updates[-1],
+        "last_loss": logged[-1]["loss"],
+    }

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from drl.errors import ConfigError
-from drl.finetune.settings import LoraSettings
+from drl.errors import ConfigError, RunError
+from drl.finetune.settings import FitSettings, LoraSettings
 from drl.finetune.tokens import ChatTokens
 from drl.llm.base import Weights
 from drl.models.adapter import new_adapter, put_in
@@ -16,44 +19,89 @@ from drl.models.load import load_base
 
 if TYPE_CHECKING:
     from peft import PeftModel
+    from torch import Tensor
     from transformers import PreTrainedTokenizerBase
 
 
 @dataclass(frozen=True, slots=True)
 class Learner:
-    """A model with one trainable adapter.
-
-    `is_fresh` says that the adapter changes nothing yet; else it is the one that training goes on
-    from.
-    """
+    """A model with one trainable adapter, `default`. `context` is None where it has no bound."""
 
     model: PeftModel
     tokenizer: PreTrainedTokenizerBase
     tokens: ChatTokens
     template: ChatTemplate
     context: int | None
-    is_fresh: bool
 
-    def save(self, folder: Path) -> None:
-        """Write the adapter in PEFT's layout, as safetensors."""
-        self.model.save_pretrained(str(folder), selected_adapters=["default"])
+    def save(self, folder: Path, whole: Mapping[str, Tensor] | None) -> None:
+        """Write the adapter in PEFT's layout, as safetensors; the folder appears whole.
+
+        Args:
+            folder: its place.
+            whole: all weights by name, where no process holds the whole model; else None.
+
+        Raises:
+            RunError: it cannot be written.
+        """
+        draft = folder.with_name(folder.name + ".draft")
+        try:
+            for old in (draft, folder):  # of a start that was killed
+                shutil.rmtree(old, ignore_errors=True)
+            self.model.save_pretrained(
+                str(draft),
+                selected_adapters=["default"],
+                state_dict=None if whole is None else dict(whole),
+            )
+            os.replace(draft, folder)
+        except OSError as error:
+            raise RunError(
+                f"{folder}: cannot be written ({error.strerror}); make room and start the same "
+                "command again"
+            ) from error
+
+
+def check_machine(weights: Weights, lora: LoraSettings, fit: FitSettings) -> None:
+    """Refuse what this machine cannot do, before any work is done.
+
+    Raises:
+        ConfigError: a GPU or a package is missing, or there is no such optimiser.
+    """
+    from transformers import Trainer, TrainingArguments
+    from transformers.utils.import_utils import (
+        is_bitsandbytes_available,
+        is_flash_attn_2_available,
+    )
+
+    has_gpu = weights.device == "cuda"
+    if lora.quantize is not None and not (has_gpu and is_bitsandbytes_available()):
+        raise ConfigError(
+            f"trainer.lora.quantize={lora.quantize} needs a GPU and the package bitsandbytes; set "
+            "it to null, or run pip install bitsandbytes on a machine with CUDA"
+        )
+    if fit.attention == "flash_attention_2" and not (has_gpu and is_flash_attn_2_available()):
+        raise ConfigError(
+            "trainer.fit.attention=flash_attention_2 needs a GPU and the package flash-attn; use "
+            "sdpa, or run pip install flash-attn on a machine with CUDA"
+        )
+    try:
+        arguments = TrainingArguments(optim=fit.optimizer, use_cpu=not has_gpu, report_to=[])
+        Trainer.get_optimizer_cls_and_kwargs(arguments)
+    except (ValueError, ImportError) as error:
+        raise ConfigError(
+            f"trainer.fit.optimizer={fit.optimizer} cannot be used here "
+            f"({' '.join(str(error).split())[:300]}); use adamw_torch"
+        ) from error
 
 
 def load_learner(weights: Weights, lora: LoraSettings, attention: str) -> Learner:
     """The model of `weights`, with its adapter to be trained on or else a new one.
 
     Raises:
-        ConfigError: the files are no causal model, the adapter does not fit, or what is wanted
-            needs a GPU that is not there.
+        ConfigError: the files are no causal model, or the adapter does not fit.
     """
     options: dict[str, Any] = {"attn_implementation": attention}
     if lora.quantize is not None:
-        options["quantization_config"] = _four_bits(weights)
-    elif attention == "flash_attention_2" and weights.device != "cuda":
-        raise ConfigError(
-            "trainer.fit.attention=flash_attention_2 needs a GPU, but llm.device is "
-            f"{weights.device}; use sdpa"
-        )
+        options["quantization_config"] = _four_bits()
     loaded = load_base(weights.folder, weights.dtype, weights.device, **options)
     if weights.adapter is None:
         model = new_adapter(
@@ -65,6 +113,7 @@ def load_learner(weights: Weights, lora: LoraSettings, attention: str) -> Learne
         )
     else:
         model = put_in(loaded.model, weights.folder, weights.adapter, is_trainable=True)
+    _check_output_layer(model)
     template = ChatTemplate(loaded.tokenizer, weights.chat_template)
     return Learner(
         model=model,
@@ -72,21 +121,25 @@ def load_learner(weights: Weights, lora: LoraSettings, attention: str) -> Learne
         tokens=ChatTokens(template, loaded.end_ids),
         template=template,
         context=loaded.context,
-        is_fresh=weights.adapter is None,
     )
 
 
-def _four_bits(weights: Weights) -> object:
+def _check_output_layer(model: PeftModel) -> None:
+    """TRL multiplies by the output layer's weights itself, and would pass an adapter by."""
+    from peft.tuners.tuners_utils import BaseTunerLayer
+
+    if isinstance(model.get_output_embeddings(), BaseTunerLayer):
+        raise ConfigError(
+            "trainer.lora.modules or llm.adapter change the output layer, which TRL cannot train; "
+            "use all-linear, which leaves it out"
+        )
+
+
+def _four_bits() -> object:
     """NF4 with double quantisation, computing in bfloat16."""
     import torch
     from transformers import BitsAndBytesConfig
-    from transformers.utils.import_utils import is_bitsandbytes_available
 
-    if weights.device != "cuda" or not is_bitsandbytes_available():
-        raise ConfigError(
-            "trainer.lora.quantize=4bit needs a GPU and the package bitsandbytes; set it to null, "
-            "or run pip install bitsandbytes on a machine with CUDA"
-        )
     return BitsAndBytesConfig(
         load_in_4bit=True,
         bnb_4bit_quant_type="nf4",

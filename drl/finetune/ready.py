@@ -1,8 +1,9 @@
-"""TRL's DPO and KTO trainers for rows that are tokens already, so that TRL makes none of its own.
+"""TRL's trainers for rows that are tokens already, so that TRL makes none of its own.
 
 TRL would tokenise prompts and outputs itself, train on what templates write after the end of a
-reply, and cut what is too long. `tests/finetune/test_ready.py` holds the two methods that are
-replaced here against the TRL that is installed. Imports torch.
+reply, and cut what is too long; and it would tell its makers that it is used.
+`tests/finetune/test_ready.py` holds what is replaced here against the TRL that is installed.
+Imports torch.
 """
 
 from __future__ import annotations
@@ -14,13 +15,24 @@ import torch
 from datasets import Dataset, IterableDataset
 from trl.trainer.dpo_trainer import DataCollatorForPreference, DPOTrainer
 from trl.trainer.kto_trainer import KTOTrainer
+from trl.trainer.sft_trainer import SFTTrainer
 
 WEIGHT = "weight"
 Rows = Dataset | IterableDataset
 
 
+class ReadySFTTrainer(SFTTrainer):
+    """Columns: input_ids, labels."""
+
+    def _send_telemetry(self) -> None:
+        pass
+
+
 class ReadyKTOTrainer(KTOTrainer):
     """Columns: prompt_ids, completion_ids, KL_completion_ids, label; batches in the given order."""
+
+    def _send_telemetry(self) -> None:
+        pass
 
     def _prepare_dataset(self, dataset: Rows, *unused: object, **also: object) -> Rows:
         return dataset
@@ -38,6 +50,15 @@ class WeightedCollator(DataCollatorForPreference):
 class ReadyDPOTrainer(DPOTrainer):
     """Columns: prompt_ids, chosen_ids, rejected_ids, weight; the loss of a pair has its weight."""
 
+    def __init__(self, *unnamed: Any, **named: Any) -> None:
+        super().__init__(*unnamed, **named)
+        assert isinstance(self.train_dataset, Dataset), "its rows are in memory"
+        # asked of all rows, so that several processes never part ways at means they take together
+        self._is_weighted = any(weight != 1 for weight in self.train_dataset[WEIGHT])
+
+    def _send_telemetry(self) -> None:
+        pass
+
     def _prepare_dataset(self, dataset: Rows, *unused: object, **also: object) -> Rows:
         return dataset
 
@@ -51,7 +72,7 @@ class ReadyDPOTrainer(DPOTrainer):
     ) -> Any:
         batch = dict(inputs)
         weights = batch.pop(WEIGHT)
-        if return_outputs or bool((weights == 1).all()):
+        if return_outputs or not self._is_weighted:
             return super()._compute_loss(model, batch, return_outputs)
         # TRL gives the mean over a batch only, so weighted pairs go one at a time
         loss = torch.zeros((), device=weights.device)

@@ -37,6 +37,7 @@ class DataSettings:
 class LoraSettings:
     """Low-rank updates (arXiv:2106.09685) of `modules`; all-linear leaves out the output layer.
 
+    `dropout` is for SFT; TRL trains without any where likelihoods are held against a reference.
     With `quantize` the base is held in NF4 with double quantisation (arXiv:2305.14314), on CUDA.
     """
 

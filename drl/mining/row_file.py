@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -24,7 +25,7 @@ def read_rows(path: Path, form: Form) -> Iterator[Row]:
         DataError: there is no such file, or a line is no row of this form.
     """
     try:
-        lines = path.open(encoding="utf-8")
+        lines = path.open("rb")  # a line that is no UTF-8 is a fault of that line
     except OSError as error:
         raise DataError(
             f"{path}: cannot be read ({error.strerror}); name a file of rows"
@@ -63,9 +64,6 @@ def _row(raw: JSON, form: Form, place: str) -> Row:
             raise ValueError(f"label={label!r} must be true or false")
         completion = _output(raw, "completion")
         return KTORow(prompt=prompt, completion=completion, label=label, tools=tools, origin=origin)
-    weight = raw.get("weight", 1.0)
-    if isinstance(weight, bool) or not isinstance(weight, int | float) or not weight > 0:
-        raise ValueError(f"weight={weight!r} must be a number above 0")
     chosen, rejected = _output(raw, "chosen"), _output(raw, "rejected")
     if chosen == rejected:
         raise ValueError("chosen and rejected are equal")
@@ -73,7 +71,7 @@ def _row(raw: JSON, form: Form, place: str) -> Row:
         prompt=prompt,
         chosen=chosen,
         rejected=rejected,
-        weight=float(weight),
+        weight=_weight(raw.get("weight", 1.0)),
         tools=tools,
         origin=origin,
         rejected_origin=_origin(raw.get("rejected_origin"), place),
@@ -90,7 +88,8 @@ def _messages(raw: Mapping[str, JSON], key: str) -> tuple[Message, ...]:
 def _message(raw: JSON, key: str) -> Message:
     if not isinstance(raw, Mapping):
         raise ValueError(f"{key} is no object")
-    role, content = raw.get("role"), raw.get("content") or ""
+    role, content = raw.get("role"), raw.get("content")
+    content = "" if content is None else content
     if role not in _ROLES or not isinstance(content, str):
         raise ValueError(f"{key} needs a role of {', '.join(_ROLES)} and a text as content")
     calls = raw.get("tool_calls") or []
@@ -107,11 +106,16 @@ def _message(raw: JSON, key: str) -> Message:
 
 def _tool_use(raw: JSON, key: str) -> ToolUse:
     function = raw.get("function") if isinstance(raw, Mapping) else None
-    if not isinstance(raw, Mapping) or not isinstance(function, Mapping):
-        raise ValueError(f"{key} must hold objects with a function")
+    name = function.get("name") if isinstance(function, Mapping) else None
+    if (
+        not isinstance(raw, Mapping)
+        or not isinstance(function, Mapping)
+        or not isinstance(name, str)
+    ):
+        raise ValueError(f"{key} must hold objects with a function that has a name")
     arguments = function.get("arguments", {})
     text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
-    return ToolUse(str(raw.get("id", "")), str(function.get("name")), text)
+    return ToolUse(str(raw.get("id", "")), name, text)
 
 
 def _output(raw: Mapping[str, JSON], key: str) -> Message:
@@ -121,14 +125,22 @@ def _output(raw: Mapping[str, JSON], key: str) -> Message:
     return messages[0]
 
 
+def _weight(weight: JSON) -> float:
+    if isinstance(weight, int | float) and not isinstance(weight, bool) and 0 < weight < math.inf:
+        return float(weight)
+    raise ValueError(f"weight={weight!r} must be a number above 0")
+
+
 def _trained(raw: Mapping[str, JSON], messages: Sequence[Message]) -> tuple[int, ...]:
     own = tuple(place for place, message in enumerate(messages) if message.role == "assistant")
     listed = raw.get("trained")
     if listed is None:
-        return own
-    if not isinstance(listed, list) or not set(listed) <= set(own):
+        listed = list(own)
+    if not isinstance(listed, list) or not all(place in own for place in listed):
         raise ValueError("trained must list positions of messages of the assistant")
-    return tuple(place for place in listed if isinstance(place, int))
+    if not listed:
+        raise ValueError("no message of the assistant is trained")
+    return tuple(place for place in own if place in listed)
 
 
 def _tools(raw: JSON) -> tuple[ToolSpec, ...]:
@@ -145,7 +157,9 @@ def _tool(raw: JSON) -> ToolSpec:
     parameters = function.get("parameters", {}) if isinstance(function, Mapping) else None
     if not isinstance(function, Mapping) or not isinstance(parameters, Mapping):
         raise ValueError("tools must be in OpenAI's format, with a function in each")
-    return ToolSpec(str(function.get("name")), str(function.get("description", "")), parameters)
+    if not isinstance(function.get("name"), str):
+        raise ValueError("tools must have names")
+    return ToolSpec(str(function["name"]), str(function.get("description") or ""), parameters)
 
 
 def _origin(raw: JSON, place: str) -> Origin:

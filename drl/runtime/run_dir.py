@@ -36,16 +36,22 @@ SIDE_KEYS = frozenset({"data_dir", "root", "calls"})
 class RunDir:
     """A locked folder for one config.
 
+    `leads` is False in all but the first of several processes that do one run together, as torchrun
+    and accelerate number them by RANK. The others do not lock the folder, and must not write there.
+
     Raises:
         RunError: the folder cannot be written, is in use, or belongs to another config.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.leads = os.environ.get("RANK", "0") == "0"
         self._lock = FileLock(path / ".lock", timeout=0)
 
     def __enter__(self) -> RunDir:
         make_folder(self.path)
+        if not self.leads:
+            return self
         try:
             self._lock.acquire()
         except Timeout as error:
@@ -62,6 +68,8 @@ class RunDir:
 
     def claim(self, config: Config) -> None:
         """Write down what this run is, or check that it is the run that began here."""
+        if not self.leads:
+            return
         if (self.path / "provenance.json").exists():
             before = self.provenance()
             changed = differences(essence(before["config"]), essence(config))

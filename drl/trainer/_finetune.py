@@ -10,10 +10,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from drl.errors import ConfigError
 from drl.evaluation.training_console import print_training
 from drl.finetune.examples import Example, Lesson, draw
-from drl.finetune.fit import METRICS, arguments, forget_states, train
-from drl.finetune.learner import Learner, load_learner
+from drl.finetune.fit import METRICS, arguments, forget_states, train, whole_weights
+from drl.finetune.learner import Learner, check_machine, load_learner
+from drl.finetune.processes import first_one_first, is_sharded, join
 from drl.finetune.settings import DataSettings, FitSettings, LoraSettings
 from drl.llm.base import ADAPTER_OF_RUN, Weights
 from drl.miner.base import Form, Row
@@ -44,6 +46,7 @@ class FinetuneTrainer(Trainer):
     """
 
     needs = ("llm",)
+    takes_several_processes = True
     form: ClassVar[Form]
 
     source: list[str]
@@ -53,8 +56,8 @@ class FinetuneTrainer(Trainer):
     forgetting: bool
 
     @abstractmethod
-    def examples(self, row: Row, learner: Learner) -> Iterator[Example | None]:
-        """A row as examples; None for one that is too long."""
+    def examples(self, row: Row, learner: Learner, longest: int) -> Iterator[Example | None]:
+        """A row as examples; None for each that is longer than `longest` tokens."""
 
     @abstractmethod
     def learning(
@@ -73,18 +76,35 @@ class FinetuneTrainer(Trainer):
         summary = _finished(run_dir)
         if summary is None:
             weights = chosen(parts.llm).weights()
+            self._check(weights)
+            join(weights.device)
             summary = self._run(parts, run_dir, weights)
-            run_dir.write_json(_SUMMARY, summary)
+            if run_dir.leads:
+                run_dir.write_json(_SUMMARY, summary)
+        if run_dir.leads:
             forget_states(run_dir.path / RESUME)
-        print_training(summary, run_dir.path)
+            print_training(summary, run_dir.path)
         return summary
+
+    def _check(self, weights: Weights) -> None:
+        """Refuse what cannot be done here, before the rows are made."""
+        check_machine(weights, self.lora, self.fit)
+        if self.forgetting and is_sharded():
+            raise ConfigError(
+                "trainer.forgetting=true needs the whole model in one process, but FSDP or "
+                "DeepSpeed share it out; set it to false"
+            )
 
     def _run(self, parts: Parts, run_dir: RunDir, weights: Weights) -> dict[str, JSON]:
         """All the work, from rows to numbers."""
         started = time.perf_counter()
-        rows = claim_rows(parts, run_dir, self.source, self.form)
+        with first_one_first():  # who mines them
+            rows = claim_rows(parts, run_dir, self.source, self.form)
         learner = load_learner(weights, self.lora, self.fit.attention)
-        drawn = draw(rows, self.data, parts.seed, lambda row: self.examples(row, learner))
+        longest = min(self.data.max_length, learner.context or self.data.max_length)
+        drawn = draw(
+            rows, self.data, parts.seed, longest, lambda row: self.examples(row, learner, longest)
+        )
         options = arguments(
             self.fit,
             seed=parts.seed % 2**32,
@@ -93,7 +113,9 @@ class FinetuneTrainer(Trainer):
         )
         lesson = self.learning(learner, drawn.examples, options)
         numbers = _train(lesson.trainer, parts.name, run_dir)
-        learner.save(run_dir.path / ADAPTER_OF_RUN)
+        whole = whole_weights(lesson.trainer)
+        if run_dir.leads:
+            learner.save(run_dir.path / ADAPTER_OF_RUN, whole)
         summary: dict[str, JSON] = {
             "name": parts.name,
             "start": _start(parts),
@@ -101,7 +123,7 @@ class FinetuneTrainer(Trainer):
             "data": {**drawn.to_json(), **lesson.notes},
             "training": dict(numbers),
         }
-        if self.forgetting:
+        if self.forgetting and run_dir.leads:
             summary["forgetting"] = _check_forgetting(learner, run_dir)
         return summary | {
             "seconds": round(time.perf_counter() - started, 2),

@@ -64,6 +64,9 @@ class Parts:
 class Trainer(ABC):
     """Does the work of a run and sums it up."""
 
+    takes_several_processes: bool = False
+    """Whether it may run as several processes of one job, as accelerate launch starts them."""
+
     needs: tuple[str, ...]
     """Config groups without which this trainer cannot run; checked before anything is built."""
 

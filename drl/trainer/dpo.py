@@ -19,7 +19,8 @@ class DPOTrainer(FinetuneTrainer):
 
     The reference is the model as it starts. `sft_weight` adds the negative log-likelihood of the
     chosen output (arXiv:2404.19733), since DPO alone may make both less likely; `logps/chosen` in
-    the metrics shows whether it does. The weights of rows multiply the loss.
+    the metrics shows whether it does. The weights of rows multiply the loss. `label_smoothing` is
+    corrected for without bias (arXiv:2403.00409).
     """
 
     form = "dpo"
@@ -41,12 +42,12 @@ class DPOTrainer(FinetuneTrainer):
                 f"trainer.label_smoothing={self.label_smoothing} must lie in [0, 0.5); use 0"
             )
 
-    def examples(self, row: Row, learner: Learner) -> Iterator[Example | None]:
+    def examples(self, row: Row, learner: Learner, longest: int) -> Iterator[Example | None]:
         """Two outputs after their prompt; too long if one of them is."""
         assert isinstance(row, DPORow), "claim_rows reads rows of the form"
         better = learner.tokens.step(row.prompt, row.chosen, row.tools)
         worse = learner.tokens.step(row.prompt, row.rejected, row.tools)
-        if max(len(better), len(worse)) > self.data.max_length:
+        if max(len(better), len(worse)) > longest:
             yield None
             return
         yield Example(
@@ -70,7 +71,8 @@ class DPOTrainer(FinetuneTrainer):
 
         from drl.finetune.ready import ReadyDPOTrainer, WeightedCollator
 
-        losses = {"sigmoid": 1.0} | ({"sft": self.sft_weight} if self.sft_weight else {})
+        preference = "robust" if self.label_smoothing else "sigmoid"  # this one has no smoothing
+        losses = {preference: 1.0} | ({"sft": self.sft_weight} if self.sft_weight else {})
         pad_id = learner.tokenizer.pad_token_id
         trainer = ReadyDPOTrainer(
             model=learner.model,

@@ -12,6 +12,7 @@ from drl.errors import ConfigError, DataError
 from drl.finetune.examples import Example, Lesson
 from drl.finetune.kto_batches import batches, mismatched, undesirable_weight
 from drl.finetune.learner import Learner
+from drl.finetune.processes import num_processes
 from drl.miner.base import KTORow, Row
 from drl.runtime.seeds import derive
 from drl.trainer._finetune import FinetuneTrainer
@@ -47,11 +48,11 @@ class KTOTrainer(FinetuneTrainer):
                 f"trainer.undesirable_weight={self.undesirable_weight} must be above 0; use auto"
             )
 
-    def examples(self, row: Row, learner: Learner) -> Iterator[Example | None]:
+    def examples(self, row: Row, learner: Learner, longest: int) -> Iterator[Example | None]:
         """One output after its prompt."""
         assert isinstance(row, KTORow), "claim_rows reads rows of the form"
         step = learner.tokens.step(row.prompt, row.completion, row.tools)
-        if len(step) > self.data.max_length:
+        if len(step) > longest:
             yield None
             return
         yield Example(
@@ -109,15 +110,15 @@ class KTOTrainer(FinetuneTrainer):
             train_dataset=Dataset.from_list(rows),
             processing_class=learner.tokenizer,
         )
-        num_placed = len({position for batch in order for position in batch})
+        placed = {position for batch in order for position in batch}
         return Lesson(
             trainer,
             {
-                "positives": num_good,
-                "negatives": num_bad,
+                "positives": sum(labels[position] for position in placed),
+                "negatives": sum(not labels[position] for position in placed),
                 "undesirable_weight": weight,
                 "weighted_ratio": num_good / (weight * num_bad),
-                "without_batch": len(examples) - num_placed,
+                "without_batch": len(examples) - len(placed),
             },
         )
 
@@ -131,6 +132,7 @@ class KTOTrainer(FinetuneTrainer):
         for epoch in range(math.ceil(self.fit.epochs)):
             made = batches(tasks, self.fit.batch_size, derive(seed, "batches", epoch))
             order += made[: math.ceil(len(made) * min(1.0, self.fit.epochs - epoch))]
+        order = order[: len(order) - len(order) % num_processes()]  # each takes one at a time
         if not order:
             raise DataError(
                 f"{len(tasks)} rows of {len(set(tasks))} tasks fill no batch of "

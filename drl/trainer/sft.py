@@ -21,13 +21,13 @@ class SFTTrainer(FinetuneTrainer):
 
     form = "sft"
 
-    def examples(self, row: Row, learner: Learner) -> Iterator[Example | None]:
+    def examples(self, row: Row, learner: Learner, longest: int) -> Iterator[Example | None]:
         """A dialogue as one sequence, or several where the template rewrites earlier turns."""
         assert isinstance(row, SFTRow), "claim_rows reads rows of the form"
         for sequence in learner.tokens.dialogue(row.messages, row.trained, row.tools):
-            fitting = sequence if len(sequence) <= self.data.max_length else None
+            fitting = sequence if len(sequence) <= longest else None
             if fitting is None and self.data.too_long == "cut":
-                fitting = sequence.cut(self.data.max_length)
+                fitting = sequence.cut(longest)
             if fitting is None:
                 yield None
                 continue
@@ -47,10 +47,11 @@ class SFTTrainer(FinetuneTrainer):
         """TRL's SFTTrainer on tokens that are ready."""
         from datasets import Dataset
         from trl.trainer.sft_config import SFTConfig
-        from trl.trainer.sft_trainer import SFTTrainer as TRLTrainer
+
+        from drl.finetune.ready import ReadySFTTrainer
 
         rows = Dataset.from_list([dict(example.columns) for example in examples])
-        trainer = TRLTrainer(
+        trainer = ReadySFTTrainer(
             model=learner.model,
             args=SFTConfig(**options, max_length=None, packing=False),
             train_dataset=rows,
