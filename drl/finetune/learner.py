@@ -20,7 +20,7 @@ from drl.models.load import load_base
 if TYPE_CHECKING:
     from peft import PeftModel
     from torch import Tensor
-    from transformers import PreTrainedTokenizerBase
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +93,8 @@ def check_machine(weights: Weights, lora: LoraSettings, fit: FitSettings) -> Non
         ) from error
 
 
-def load_learner(weights: Weights, lora: LoraSettings, attention: str) -> Learner:
-    """The model of `weights`, with its adapter to be trained on or else a new one.
+def load_learner(weights: Weights, lora: LoraSettings, attention: str, seed: int) -> Learner:
+    """The model of `weights`, with its adapter to be trained on or else one that the seed draws.
 
     Raises:
         ConfigError: the files are no causal model, or the adapter does not fit.
@@ -104,13 +104,7 @@ def load_learner(weights: Weights, lora: LoraSettings, attention: str) -> Learne
         options["quantization_config"] = _four_bits()
     loaded = load_base(weights.folder, weights.dtype, weights.device, **options)
     if weights.adapter is None:
-        model = new_adapter(
-            loaded.model,
-            rank=lora.rank,
-            alpha=lora.alpha,
-            dropout=lora.dropout,
-            modules=lora.modules,
-        )
+        model = _drawn(loaded.model, lora, seed)
     else:
         model = put_in(loaded.model, weights.folder, weights.adapter, is_trainable=True)
     _check_output_layer(model)
@@ -122,6 +116,17 @@ def load_learner(weights: Weights, lora: LoraSettings, attention: str) -> Learne
         template=template,
         context=loaded.context,
     )
+
+
+def _drawn(base: PreTrainedModel, lora: LoraSettings, seed: int) -> PeftModel:
+    """A new adapter; PEFT draws it from torch's own generator, which is left as it was."""
+    import torch
+
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        return new_adapter(
+            base, rank=lora.rank, alpha=lora.alpha, dropout=lora.dropout, modules=lora.modules
+        )
 
 
 def _check_output_layer(model: PeftModel) -> None:

@@ -100,14 +100,15 @@ class FinetuneTrainer(Trainer):
         started = time.perf_counter()
         with first_one_first():  # who mines them
             rows = claim_rows(parts, run_dir, self.source, self.form)
-        learner = load_learner(weights, self.lora, self.fit.attention)
+        seed = parts.seed % 2**32  # as numpy has them
+        learner = load_learner(weights, self.lora, self.fit.attention, seed)
         longest = min(self.data.max_length, learner.context or self.data.max_length)
         drawn = draw(
             rows, self.data, parts.seed, longest, lambda row: self.examples(row, learner, longest)
         )
         options = arguments(
             self.fit,
-            seed=parts.seed % 2**32,
+            seed=seed,
             device=weights.device,
             resume=run_dir.path / RESUME,
         )

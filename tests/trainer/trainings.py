@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from drl.finetune.examples import Lesson
 from drl.finetune.settings import DataSettings, FitSettings, LoraSettings
 from drl.llm.hf import HFLLM
 from drl.trainer._finetune import FinetuneTrainer
@@ -119,3 +120,23 @@ def user(content: str) -> dict[str, Any]:
 def agent(content: str) -> dict[str, Any]:
     """A message of the agent."""
     return {"role": "assistant", "content": content}
+
+
+def stopping(trainer: FinetuneTrainer, update: int) -> FinetuneTrainer:
+    """The trainer, which is stopped from outside once this update is over and stored."""
+    from transformers import TrainerCallback
+
+    learning = trainer.learning
+
+    class Stop(TrainerCallback):
+        def on_step_begin(self, args, state, control, **kwargs):
+            if state.global_step == update:
+                raise KeyboardInterrupt
+
+    def stopped(*arguments: Any) -> Lesson:
+        lesson = learning(*arguments)
+        lesson.trainer.add_callback(Stop())
+        return lesson
+
+    trainer.learning = stopped  # pyright: ignore[reportAttributeAccessIssue]
+    return trainer
