@@ -22,7 +22,7 @@ def read_rows(path: Path, form: Form) -> Iterator[Row]:
     messages to learn from; without it all of the agent's are learned.
 
     Raises:
-        DataError: there is no such file, or a line is no row of this form.
+        DataError: there is no such file, it holds no rows, or a line is no row of this form.
     """
     try:
         lines = path.open("rb")  # a line that is no UTF-8 is a fault of that line
@@ -30,9 +30,11 @@ def read_rows(path: Path, form: Form) -> Iterator[Row]:
         raise DataError(
             f"{path}: cannot be read ({error.strerror}); name a file of rows"
         ) from error
+    is_empty = True
     with lines:
         for number, line in enumerate(lines, start=1):
             if line.strip():
+                is_empty = False
                 try:
                     yield _row(json.loads(line), form, f"{path.name}:{number}")
                 except (ValueError, RecursionError) as error:
@@ -40,6 +42,8 @@ def read_rows(path: Path, form: Form) -> Iterator[Row]:
                         f"{path}:{number}: is no row for {form} ({error}); write it as TRL's "
                         "documentation of dataset formats has it, or make the file with drl export"
                     ) from error
+    if is_empty:
+        raise DataError(f"{path}: holds no rows; name a file that does")
 
 
 def _row(raw: JSON, form: Form, place: str) -> Row:

@@ -194,7 +194,12 @@ def long_model(folder: Path) -> Path:
 
 def collected(tmp_path: Path) -> Path:
     folder = tmp_path / "search"
-    choices = ["+experiment=toolwoz_josh", "+debug=tiny", "rollout.resolve_censored=2"]
+    choices = [
+        "+experiment=toolwoz_josh",
+        "+debug=tiny",
+        "rollout.resolve_censored=2",
+        "dataset.limit=8",
+    ]
     return run(CONF, [*choices, f"hydra.run.dir={folder}", f"data_dir={DATA}"])
 
 
