@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import shutil
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -142,7 +143,11 @@ def _lines(trainer: Trainer, metrics: Path) -> Iterator[LineFile | None]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without a remark of transformers about states that were saved within one second."""
+    """Without remarks of libraries to one another.
+
+    transformers tells of states that were saved within one second, and that TRL 1.16 switches
+    checkpoints of activations by an old name.
+    """
     log = logging.getLogger("transformers.trainer_utils")
 
     def is_news(record: logging.LogRecord) -> bool:
@@ -150,7 +155,11 @@ def _quiet() -> Iterator[None]:
 
     log.addFilter(is_news)
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.filterwarnings(
+                "ignore", "`gradient_checkpointing_(en|dis)able`", FutureWarning
+            )
+            yield
     finally:
         log.removeFilter(is_news)
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from mining.forest import agent_of
 from safetensors.torch import load_file, save_file
 from trainer.small_runs import start
 from trainer.trainings import (
@@ -22,10 +23,13 @@ from trainer.trainings import (
 
 from drl.errors import ConfigError, DataError, RunError
 from drl.finetune.settings import DataSettings, LoraSettings
+from drl.launch import run
 from drl.miner.josh_clean import JoshCleanMiner
 from tests.finetune.adapters import save_adapter
 from tests.llm.asking import make
 from tests.llm.tiny_model import save_tiny_model
+
+CONF = Path(__file__).parents[2] / "conf"
 
 
 @pytest.fixture(scope="module")
@@ -131,6 +135,18 @@ MINER = {
     "max_length_ratio": None,
 }
 MINED = {"miner": {"_target_": "drl.miner.josh_clean.JoshCleanMiner"}}
+
+
+def test_a_run_without_a_success_gives_no_rows(base, tmp_path):
+    played = ["+experiment=own_environment", "agent=silent", f"hydra.run.dir={tmp_path / 'played'}"]
+    source = run(CONF, played)
+    folder = tmp_path / "run"
+    agent_node = {"agent": {"_target_": "drl.agent.react.ReactAgent"}}
+    parts = {"miner": JoshCleanMiner(**MINER), "agent": agent_of("react")}
+    parts["config"] = MINED | agent_node
+    message = refusal(trainer_of("sft", source), model_of(base), folder, **parts)
+    assert "finds nothing in 8 trees, none of which reached all goals" in message
+    assert not list((folder / "data").iterdir())
 
 
 def test_rows_that_are_all_too_long_are_no_rows(base, tmp_path):

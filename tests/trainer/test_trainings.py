@@ -10,6 +10,7 @@ import pytest
 from cli.running import DATA
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from safetensors.torch import load_file
 from trainer.trainings import (
     DATA as ROWS,
 )
@@ -73,6 +74,29 @@ def test_a_toy_is_learned_quietly_and_in_its_folder_alone(
     }
     assert capfd.readouterr().err == ""
     assert not caplog.records
+
+
+@pytest.mark.parametrize("form", ["sft", "dpo", "kto"])
+def test_activations_can_be_computed_twice_instead_of_kept(base, tmp_path, form):
+    source = write_rows(tmp_path / "rows.jsonl", toy_rows(form))
+    logged = []
+    for recomputes in (False, True):
+        trainer = trainer_of(form, source, fit={"activation_checkpointing": recomputes})
+        folder = tmp_path / str(recomputes)
+        train(trainer, model_of(base), folder)
+        logged.append([entry["loss"] for entry in metrics(folder)])
+    assert logged[0] == pytest.approx(logged[1], rel=1e-5)
+
+
+@pytest.mark.parametrize("form", ["sft", "dpo", "kto"])
+def test_an_adapter_of_a_model_in_bfloat16_is_trained_in_float32(base, tmp_path, form):
+    source = write_rows(tmp_path / "rows.jsonl", toy_rows(form))
+    trainer = trainer_of(form, source, fit={"epochs": 4.0, "attention": "sdpa"})
+    train(trainer, model_of(base, dtype="bfloat16"), tmp_path / "run")
+    losses = [entry["loss"] for entry in metrics(tmp_path / "run")]
+    assert sum(losses[-4:]) < 0.7 * sum(losses[:4])
+    kept = load_file(tmp_path / "run" / "checkpoints" / "final" / "adapter_model.safetensors")
+    assert {str(weight.dtype) for weight in kept.values()} == {"torch.float32"}
 
 
 def test_the_summary_counts_every_row(base, tmp_path):
