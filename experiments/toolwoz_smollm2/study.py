@@ -44,8 +44,8 @@ class Size:
 
 FULL: Final = Size(
     folder="outputs/toolwoz_smollm2",
-    start_tasks=300,
-    start_tokens=150_000,
+    start_tasks=450,
+    start_tokens=300_000,
     josh_tasks=120,
     arm_tokens=100_000,
     kto_rows=240,
@@ -190,6 +190,7 @@ class Study:
             *(self._own(start) if start else ()),
             f"trainer.source=[{','.join(map(self._relative, trees))}]",
             *(f"trainer.data.max_tokens={tokens}", f"trainer.fit.learning_rate={rate}"),
+            *("trainer.lora.rank=8", "trainer.lora.alpha=16"),  # 5 MB in bfloat16: can be shipped
             *("trainer.fit.accumulation=4", "trainer.fit.save_every=10"),
         )
 
