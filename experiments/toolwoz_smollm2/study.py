@@ -175,7 +175,7 @@ class Study:
         self.josh_trees()
         return self._run(
             name,
-            *("trainer=kto", "miner=josh_paper", "agent=react/compact", "llm=hf/smollm2"),
+            *("trainer=kto/cpu", "miner=josh_paper", "agent=react/compact", "llm=hf/smollm2"),
             *self._own("start"),
             f"trainer.source=[{self._relative('josh_trees')}]",
             f"trainer.data.max_rows={self.size.kto_rows}",
@@ -186,12 +186,10 @@ class Study:
         rate = "1e-3" if start is None else "3e-4"
         return self._run(
             name,
-            *("trainer=sft", "miner=josh_clean", "agent=react/compact", "llm=hf/smollm2"),
+            *("trainer=sft/cpu", "miner=josh_clean", "agent=react/compact", "llm=hf/smollm2"),
             *(self._own(start) if start else ()),
             f"trainer.source=[{','.join(map(self._relative, trees))}]",
             *(f"trainer.data.max_tokens={tokens}", f"trainer.fit.learning_rate={rate}"),
-            *("trainer.lora.rank=8", "trainer.lora.alpha=16"),  # 5 MB in bfloat16: can be shipped
-            *("trainer.fit.accumulation=4", "trainer.fit.save_every=10"),
         )
 
     def _training_tasks(self, start: int, count: int) -> tuple[str, ...]:
