@@ -25,10 +25,10 @@ from typing import Final
 import torch
 from transformers import PreTrainedModel
 
-from drl.models.load import Loaded
 from drl.llm._hf_source import DType, Source
 from drl.llm.base import LLM, Completions, Message, Request, Sampling
 from drl.llm.hf import HFLLM
+from drl.models.load import Loaded
 from drl.types import Sampled
 
 NUM_TASKS: Final = 8
