@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from scipy.stats import beta
 
 from drl.evaluation.intervals import CONFIDENCE
-
-_PRIOR = 0.5
-"""Both parameters of the Beta prior: that of Jeffreys, which favours no scale of chances."""
+from drl.tree.chance import Chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +21,8 @@ class Posterior:
 
 def posterior(successes: int, tries: int) -> Posterior:
     """The Beta posterior of a chance after so many independent tries (Jeffreys 1946)."""
-    a = successes + _PRIOR
-    b = tries - successes + _PRIOR
+    chance = Chance.after(successes, tries)
+    a, b = chance.a, chance.b
     tail = (1 - CONFIDENCE) / 2
     return Posterior(a / (a + b), float(beta.ppf(tail, a, b)), float(beta.ppf(1 - tail, a, b)))
 

@@ -16,6 +16,7 @@ from typing import Literal, TypeAlias
 
 from drl.agent.base import Agent
 from drl.llm.base import Message
+from drl.tree.chance import Chance
 from drl.tree.dialogue_tree import DialogueTree
 from drl.types import RewardEvent, Toolbox, ToolSpec
 
@@ -77,18 +78,10 @@ Row: TypeAlias = SFTRow | KTORow | DPORow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chance:
-    """The posterior of a branch's success as `drl resample` found it: Beta(`a`, `b`)."""
-
-    a: float
-    b: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Harvest:
     """One tree, with all that is needed to write its turns as prompts and outputs of `agent`.
 
-    `chances` maps nodes to what resampling found out about them; empty where nobody did.
+    `chances` maps nodes to what `drl resample` found out about them; empty where nobody asked.
     """
 
     run: str

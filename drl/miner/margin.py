@@ -15,7 +15,8 @@ from drl.miner._clean import is_clean, is_own
 from drl.miner._dialogues import Dialogues
 from drl.miner._pairs import Limits, Pair, parting, unbroken
 from drl.miner._rows import preferred
-from drl.miner.base import Chance, Form, Harvest, Miner, Row
+from drl.miner.base import Form, Harvest, Miner, Row
+from drl.tree.chance import Chance
 from drl.tree.decisions import decisions
 from drl.types import Failure
 

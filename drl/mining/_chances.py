@@ -10,11 +10,8 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from drl.errors import DataError
-from drl.miner.base import Chance
 from drl.runtime.lines import whole_lines
-
-_PRIOR = 0.5
-"""Both parameters of the prior, that of Jeffreys (1946), as in `drl.evaluation.posterior`."""
+from drl.tree.chance import Chance
 
 _CERTAIN = 10_000
 """Tries that stand for knowing: of a branch that is over nothing is left to chance."""
@@ -61,12 +58,8 @@ def read_chances(run: Path) -> Mapping[tuple[str, int], Mapping[int, Chance]]:
                 hits[key][1] += line.tries
     found: dict[tuple[str, int], dict[int, Chance]] = defaultdict(dict)
     for (task_id, trial, node), earned in certain.items():
-        found[task_id, trial][node] = _chance(_CERTAIN * earned, _CERTAIN)
+        found[task_id, trial][node] = Chance.after(_CERTAIN * earned, _CERTAIN)
     for (task_id, trial, node), (num_hits, num_tries) in hits.items():
         if num_tries:
-            found[task_id, trial][node] = _chance(num_hits, num_tries)
+            found[task_id, trial][node] = Chance.after(num_hits, num_tries)
     return dict(found)
-
-
-def _chance(hits: int, tries: int) -> Chance:
-    return Chance(a=hits + _PRIOR, b=tries - hits + _PRIOR)

@@ -13,10 +13,10 @@ from drl.agent.base import Agent
 from drl.dataset.base import Dataset
 from drl.environment.base import Environment
 from drl.errors import ConfigError, DataError, RunError
-from drl.miner.base import Chance
 from drl.mining._chances import read_chances
 from drl.runtime.config import build, check_nodes, config_hash
 from drl.runtime.run_dir import RunDir
+from drl.tree.chance import Chance
 from drl.tree.dialogue_tree import DialogueTree
 from drl.tree.store import FILE_NAME, read_trees
 from drl.types import JSON, Task, Toolbox

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from agent.react_agents import TOOLBOX, react
 
 from drl.agent.base import Agent
-from drl.miner.base import Chance, Form, Harvest, KTORow, Miner, Row
+from drl.miner.base import Form, Harvest, KTORow, Miner, Row
+from drl.tree.chance import Chance
 from drl.tree.dialogue_tree import DialogueTree
 from drl.types import (
     Failure,

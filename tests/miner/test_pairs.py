@@ -8,9 +8,10 @@ from agent.react_agents import react
 from miner.groves import Grove, call, labels, mined, say, unread
 
 from drl.errors import ConfigError, DataError
-from drl.miner.base import Chance, DPORow, Row
+from drl.miner.base import DPORow, Row
 from drl.miner.margin import MarginMiner, probably_higher
 from drl.miner.siblings import SiblingsMiner
+from drl.tree.chance import Chance
 from drl.types import Failure, StopReason
 
 SIBLINGS = SiblingsMiner(max_per_node=None, max_per_task=None, max_length_ratio=None)

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from drl.errors import DataError
-from drl.miner.base import Chance
 from drl.mining._chances import read_chances
+from drl.tree.chance import Chance
 
 
 def line(node: int, *, tries: int = 0, hits: int = 0, over: bool = False, earned: bool = False):
