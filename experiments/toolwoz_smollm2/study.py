@@ -154,11 +154,9 @@ class Study:
 
     def evaluate(self, arm: str, split: str, phrasing: str) -> Path:
         """An arm's policy alone on tasks that nothing was chosen on (test), or on val."""
-        tasks, trials = (
-            (self.size.test_tasks, self.size.test_trials if phrasing == "heldout" else 1)
-            if split == "test"
-            else (self.size.val_tasks, 1)
-        )
+        is_main = split == "test" and phrasing == "heldout"
+        trials = self.size.test_trials if is_main and arm != "base" else 1  # the base is a floor
+        tasks = self.size.test_tasks if split == "test" else self.size.val_tasks
         if arm == "teacher":
             policy = ["+experiment=toolwoz_josh", "agent=rule"]
         else:
