@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass, field
 
 from drl.evaluation.compare import Difference, holm, paired_difference
 from drl.evaluation.intervals import mean_over_tasks, to_json
-from drl.evaluation.summary import FULL, ByTask
-from drl.tree.dialogue_tree import DialogueTree
+from drl.evaluation.summary import ByTask
+from drl.tree.dialogue_tree import FULL_SCORE, DialogueTree
 from drl.types import JSON
 
 _COMPARED = ("mean_reward", "full_success")
@@ -51,7 +51,7 @@ def user_result(trees: Iterable[DialogueTree]) -> UserResult:
             result.num_unscored += 1
         else:
             result.measures["mean_reward"][tree.task_id].append(best.score)
-            result.measures["full_success"][tree.task_id].append(float(best.score >= FULL))
+            result.measures["full_success"][tree.task_id].append(float(best.score >= FULL_SCORE))
     return result
 
 

@@ -14,11 +14,11 @@ from drl.agent.base import Agent
 from drl.dataset.base import Dataset
 from drl.errors import ConfigError, DataError, RunError
 from drl.evaluation.matrix import user_result
-from drl.evaluation.summary import FULL, tally
+from drl.evaluation.summary import tally
 from drl.rollout.base import Rollout
 from drl.runtime.config import build
 from drl.runtime.run_dir import RunDir
-from drl.tree.dialogue_tree import DialogueTree
+from drl.tree.dialogue_tree import FULL_SCORE, DialogueTree
 from drl.tree.store import FILE_NAME, read_trees
 from drl.types import JSON, Task
 
@@ -149,7 +149,9 @@ def _sum_up(trees: Iterable[DialogueTree], tasks: Sequence[Task] | None) -> _Sum
         num_broken, num_unscored = result.num_errors, result.num_unscored
     else:
         total = tally(tasks, trees)
-        full = {task: [float(s >= FULL) for s in scores] for task, scores in total.scores.items()}
+        full = {
+            task: [float(s >= FULL_SCORE) for s in scores] for task, scores in total.scores.items()
+        }
         values = {"mean_reward": total.scores, "full_success": full, "agent_calls": total.calls}
         values |= total.measures
         num_broken, num_unscored = total.num_errors, total.num_unscored

@@ -8,11 +8,8 @@ from dataclasses import asdict, dataclass, field
 
 from drl.evaluation.conduct import conduct
 from drl.evaluation.intervals import mean_over_tasks, pass_hat_k, to_json
-from drl.tree.dialogue_tree import DialogueTree
+from drl.tree.dialogue_tree import FULL_SCORE, DialogueTree
 from drl.types import JSON, Outcome, Task
-
-FULL = 1 - 1e-6
-"""A score from here on is a full success (relative tolerance of josh-train's evaluation)."""
 
 ByTask = defaultdict[str, list[float]]
 
@@ -66,7 +63,7 @@ class Tally:
 
     def to_json(self) -> dict[str, JSON]:
         """The numbers, each as value, low, high and n."""
-        full = {t: [score >= FULL for score in scores] for t, scores in self.scores.items()}
+        full = {t: [score >= FULL_SCORE for score in scores] for t, scores in self.scores.items()}
         num_trials = max((len(trials) for trials in full.values()), default=0)
         return {
             "n_tasks": len(self.calls),

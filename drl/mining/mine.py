@@ -12,11 +12,8 @@ from drl.errors import ConfigError, DataError
 from drl.llm.base import Message
 from drl.miner.base import DPORow, Form, Harvest, KTORow, Miner, Row, SFTRow
 from drl.mining.source import Source
-from drl.tree.dialogue_tree import DialogueTree
+from drl.tree.dialogue_tree import FULL_SCORE, DialogueTree
 from drl.types import JSON
-
-_FULL = 1 - 1e-6
-"""A score from here on is full success: shares are sums of fractions."""
 
 
 @dataclass(slots=True)
@@ -104,11 +101,10 @@ class Mined:
 
     def _good(self) -> frozenset[bytes]:
         """The hashes of all outputs with their prompts that are labelled good somewhere."""
-        rows = (row for _, harvest in self._harvests() for row in self._mine(harvest))
+        rows = (
+            row for _, harvest in self._harvests() for row in self._miner.mine(harvest, self._form)
+        )
         return frozenset(_digest_output(row) for row in rows if _label(row))
-
-    def _mine(self, harvest: Harvest) -> Iterator[Row]:
-        return self._miner.mine(harvest, self._form)
 
     def _count_tree(self, counts: Counts, harvest: Harvest) -> None:
         counts.trees += 1
@@ -157,7 +153,7 @@ def mine(miner: Miner, sources: Sequence[Source], agent: Agent | None, form: For
 
 def _is_full(tree: DialogueTree) -> bool:
     best = tree.best_leaf()
-    return best is not None and best.score is not None and best.score >= _FULL
+    return best is not None and best.score is not None and best.score >= FULL_SCORE
 
 
 def _count_row(counts: Counts, row: Row) -> None:

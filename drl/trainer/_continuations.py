@@ -10,14 +10,13 @@ from pydantic import TypeAdapter, ValidationError
 
 from drl.errors import DataError, RunError
 from drl.evaluation.label_error import Continuation, Sibling
-from drl.evaluation.summary import FULL
 from drl.play.cast import Cast
 from drl.play.dialogue import play_dialogue
 from drl.play.moves import Branch, Play
 from drl.runtime.lines import LineFile, whole_lines
 from drl.runtime.seeds import derive
 from drl.trainer._workers import attempt, failure_of
-from drl.tree.dialogue_tree import DialogueTree
+from drl.tree.dialogue_tree import FULL_SCORE, DialogueTree
 from drl.types import Failure, Role, StopReason, Task
 
 FILE_NAME = "resample.jsonl"
@@ -127,7 +126,7 @@ class Replayer:
         return replace(
             self._record(number),
             hit=len(twin.open_goals) < self._sibling.num_open,
-            full=None if leaf.score is None else leaf.score >= FULL,
+            full=None if leaf.score is None else leaf.score >= FULL_SCORE,
             stop=stop,
             num_turns=len(own),
             num_calls=sum(len(turn.steps) for turn in own),

@@ -7,10 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from drl.evaluation.label_error import Sibling
-from drl.evaluation.summary import FULL
 from drl.runtime.seeds import derive
 from drl.tree.decisions import Decision, decisions
-from drl.tree.dialogue_tree import DialogueTree
+from drl.tree.dialogue_tree import FULL_SCORE, DialogueTree
 from drl.types import Outcome, Role, StopReason
 
 
@@ -75,5 +74,5 @@ def _sibling(
         num_turns=num_turns,
         earned=len(node.open_goals) < num_open,
         over=over,
-        full=None if node.score is None else node.score >= FULL,
+        full=None if node.score is None else node.score >= FULL_SCORE,
     )

@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 
 from drl.types import Outcome, RewardEvent, Role, StopReason, Turn
 
+FULL_SCORE = 1 - 1e-6
+"""A score from here on is a full success (relative tolerance of josh-train's evaluation)."""
+
 
 @dataclass(slots=True)
 class Node:
