@@ -66,6 +66,12 @@ class Message:
     tool_calls: tuple[ToolUse, ...] = ()
     tool_call_id: str | None = None
 
+    @property
+    def num_characters(self) -> int:
+        """Of its text, and of the names and arguments of its calls."""
+        called = sum(len(call.name) + len(call.arguments) for call in self.tool_calls)
+        return len(self.content) + called
+
     def plain(self) -> dict[str, JSON]:
         """As chat templates expect it: tool arguments as objects where they are some."""
         plain: dict[str, JSON] = {"role": self.role, "content": self.content}

@@ -67,7 +67,7 @@ class Limits:
         if self.max_length_ratio is None:
             return True
         outputs = (pair.better, pair.worse)
-        short, long = sorted(max(1, _length(dialogues.message(output))) for output in outputs)
+        short, long = sorted(max(1, dialogues.message(output).num_characters) for output in outputs)
         return long <= self.max_length_ratio * short
 
 
@@ -127,12 +127,6 @@ def _drawn(pairs: list[Pair], most: int | None, task_id: str, trial: int, node: 
         return pairs
     draw = random.Random(derive("miner", task_id, trial, node))
     return [pairs[place] for place in sorted(draw.sample(range(len(pairs)), most))]
-
-
-def _length(message: Message) -> int:
-    """Characters that the agent wrote."""
-    called = sum(len(call.name) + len(call.arguments) for call in message.tool_calls)
-    return len(message.content) + called
 
 
 def _returned(result: ToolResult) -> tuple[object, str | None]:

@@ -94,11 +94,11 @@ def origins(row: Row) -> dict[str, JSON]:
 def num_characters(row: Row) -> int:
     """How long a row is, whatever the tokens; of a pair the longer half counts."""
     if isinstance(row, SFTRow):
-        return sum(map(_length, row.messages))
-    prompt = sum(map(_length, row.prompt))
+        return sum(message.num_characters for message in row.messages)
+    prompt = sum(message.num_characters for message in row.prompt)
     if isinstance(row, KTORow):
-        return prompt + _length(row.completion)
-    return prompt + max(_length(row.chosen), _length(row.rejected))
+        return prompt + row.completion.num_characters
+    return prompt + max(row.chosen.num_characters, row.rejected.num_characters)
 
 
 def _origin(origin: Origin) -> dict[str, JSON]:
@@ -130,7 +130,3 @@ def _openai(message: Message) -> dict[str, JSON]:
     if message.tool_call_id is not None:
         written["tool_call_id"] = message.tool_call_id
     return written
-
-
-def _length(message: Message) -> int:
-    return len(message.content) + sum(len(c.name) + len(c.arguments) for c in message.tool_calls)
