@@ -112,10 +112,8 @@ def _built(nodes: Mapping[str, Mapping[str, JSON]]) -> tuple[Miner, Agent | None
     """The miner, and the agent that writes, if one was named."""
     from drl.agent.base import Agent
     from drl.miner.base import Miner
-    from drl.runtime.config import build
+    from drl.runtime.config import build_as
 
-    miner = build("miner", nodes["miner"])
-    agent = build("agent", nodes["agent"]) if "agent" in nodes else None
-    assert isinstance(miner, Miner), "every option of conf/miner is one"
-    assert agent is None or isinstance(agent, Agent), "every option of conf/agent is one"
+    miner = build_as("miner", nodes["miner"], Miner)
+    agent = build_as("agent", nodes["agent"], Agent) if "agent" in nodes else None
     return miner, agent

@@ -99,7 +99,7 @@ def _base_of(run: Path, adapter: Path, base: str | None) -> Weights:
 
 def _llm_of(run: Path) -> LLM:
     """The model of a run without the adapter that it started from, which is part of its result."""
-    from drl.runtime.config import build
+    from drl.runtime.config import build_as
     from drl.runtime.run_dir import RunDir
 
     config = RunDir(run).provenance()["config"]
@@ -107,9 +107,7 @@ def _llm_of(run: Path) -> LLM:
     if not isinstance(node, dict):
         raise ConfigError(f"{run}: its config names no llm; say which with --base MODEL")
     here: dict[str, JSON] = {"adapter": None, "device": "auto", "dtype": "float32"}
-    llm = build("llm", node | {key: value for key, value in here.items() if key in node})
-    assert isinstance(llm, LLM), "launch checked it"
-    return llm
+    return build_as("llm", node | {key: value for key, value in here.items() if key in node}, LLM)
 
 
 def _base_named_by(adapter: Path) -> str:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from drl.types import JSON
 
 _ROW = re.compile(r"(.+):([1-9]\d*)")
-_RELEASE = "josh_release"
 
 
 def view(
@@ -133,9 +132,10 @@ def _folder(name: str, file: Path) -> str:
     Raises:
         RunError: it is not there.
     """
+    from drl.mining import release
     from drl.mining.source import find_run
 
-    if name == _RELEASE:
+    if name == release.NAME:
         return name
     around = [folder for folder in file.resolve().parents if (folder / ".hydra").is_dir()]
     for below in (Path("outputs"), *around):
@@ -154,8 +154,10 @@ def _report(run: str, data_dir: Path) -> Path:
     Raises:
         RunError: there is none.
     """
+    from drl.mining import release
+
     folder = Path(run)
-    if run == _RELEASE and not folder.exists():
+    if run == release.NAME and not folder.exists():
         return _released_report(data_dir)
     report = (folder / "report.html" if folder.is_dir() else folder).resolve()
     if not report.is_file():
@@ -166,16 +168,17 @@ def _report(run: str, data_dir: Path) -> Path:
 
 
 def _released_report(data_dir: Path) -> Path:
+    from drl.mining import release
     from drl.mining.source import open_source
     from drl.report.html import write_report
     from drl.report.task_card import card_of
 
-    source = open_source(_RELEASE, data_dir)
-    report = (data_dir / _RELEASE / "report.html").resolve()
+    source = open_source(release.NAME, data_dir)
+    report = (data_dir / release.NAME / "report.html").resolve()
     if not report.is_file():
         about = {"data_version": source.data_version, "agent": source.llm, "modes": source.mode}
         cards = ((card_of(source.tasks[tree.task_id], tree), tree) for tree in source.trees())
-        write_report(report, _RELEASE, about, cards)
+        write_report(report, release.NAME, about, cards)
     return report
 
 
@@ -207,7 +210,7 @@ def _trees(run: str, data_dir: Path) -> Iterator[DialogueTree]:
     from drl.tree.store import FILE_NAME, read_trees
 
     folder = Path(run)
-    if run == _RELEASE and not folder.exists():
+    if run == release.NAME and not folder.exists():
         return release.read_trees(data_dir)
     folder = folder if folder.is_dir() else folder.parent
     if not (folder / FILE_NAME).is_file():

@@ -8,6 +8,7 @@ A setting without a default (`???`) gets one for tests in `tests/required.py`.
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
+from drl.environment.base import Environment
 from drl.types import Task
 
 
@@ -27,3 +28,8 @@ class Dataset(ABC):
             DataError: the data is missing and cannot be fetched, or is corrupt.
             ConfigError: a chosen id does not exist, or the choice is empty.
         """
+
+
+def data_version(dataset: Dataset, environment: Environment) -> str:
+    """As results name it: the version of the tasks, and of the tools where users brought them."""
+    return ", ".join(version for version in (dataset.version, environment.version) if version)

@@ -16,7 +16,7 @@ from drl.errors import ConfigError, DataError, RunError
 from drl.evaluation.matrix import user_result
 from drl.evaluation.summary import tally
 from drl.rollout.base import Rollout
-from drl.runtime.config import build
+from drl.runtime.config import build_as
 from drl.runtime.run_dir import RunDir
 from drl.tree.dialogue_tree import FULL_SCORE, DialogueTree
 from drl.tree.store import FILE_NAME, read_trees
@@ -168,8 +168,7 @@ def _tasks(config: Mapping[str, JSON], version: str | None) -> Sequence[Task]:
     node = config.get("dataset")
     if not isinstance(node, Mapping):
         raise ConfigError("its config has no dataset")
-    dataset = build("dataset", node)
-    assert isinstance(dataset, Dataset), "launch checked it"
+    dataset = build_as("dataset", node, Dataset)
     tasks = dataset.load()
     # the version of the tools may follow, where users brought them
     if dataset.version not in (version or "").split(", "):

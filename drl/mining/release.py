@@ -29,17 +29,19 @@ from drl.domains.toolwoz.source import Source as Published
 from drl.environment.base import Environment
 from drl.errors import DataError
 from drl.mining._released_trees import World, to_tree
-from drl.mining.source import part
 from drl.reward.base import Reward
+from drl.runtime.config import build_as, check_nodes
 from drl.tree.codec import from_line, to_line
 from drl.tree.dialogue_tree import DialogueTree
 from drl.types import JSON
 
 NAME: Final = "josh_release"
+"""What the released trees are called wherever a run folder can be named."""
+
 FORMAT: Final = "josh_release-1"
 """Raised whenever the trees change."""
 
-_PLAYED: Final[Mapping[str, JSON]] = {
+_PLAYED: Final[Mapping[str, Mapping[str, JSON]]] = {
     "environment": {
         "_target_": "drl.environment.toolwoz.ToolWOZEnvironment",
         "mode": "faithful",
@@ -153,7 +155,7 @@ def parts(data_dir: Path) -> Parts:
 
     Sampling settings of the agent are not known; they are not needed to write as it does.
     """
-    toolwoz_of_training: JSON = {
+    toolwoz_of_training: Mapping[str, JSON] = {
         "_target_": "drl.dataset.toolwoz.ToolWOZDataset",
         "root": str(data_dir),
         "split": "training_fnames",
@@ -165,12 +167,12 @@ def parts(data_dir: Path) -> Parts:
         "shard": 0,
         "num_shards": 1,
     }
-    config = {**_PLAYED, "dataset": toolwoz_of_training}
+    check_nodes({**_PLAYED, "dataset": toolwoz_of_training})
     return Parts(
-        dataset=part(config, "dataset", Dataset),
-        environment=part(config, "environment", Environment),
-        agent=part(config, "agent", Agent),
-        reward=part(config, "reward", Reward),
+        dataset=build_as("dataset", toolwoz_of_training, Dataset),
+        environment=build_as("environment", _PLAYED["environment"], Environment),
+        agent=build_as("agent", _PLAYED["agent"], Agent),
+        reward=build_as("reward", _PLAYED["reward"], Reward),
     )
 
 

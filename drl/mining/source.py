@@ -10,26 +10,25 @@ from typing import TypeVar, cast
 from omegaconf import OmegaConf
 
 from drl.agent.base import Agent
-from drl.dataset.base import Dataset
+from drl.dataset.base import Dataset, data_version
 from drl.environment.base import Environment
 from drl.errors import ConfigError, DataError, RunError
+from drl.mining import release
 from drl.mining._chances import read_chances
-from drl.runtime.config import build, check_nodes, config_hash
+from drl.mining._recorded_agent import RecordedAgent
+from drl.runtime.config import build_as, check_nodes, config_hash, plug_in_of
 from drl.runtime.run_dir import RunDir
 from drl.tree.chance import Chance
 from drl.tree.dialogue_tree import DialogueTree
 from drl.tree.store import FILE_NAME, read_trees
 from drl.types import JSON, Task, Toolbox
 
-RELEASE = "josh_release"
-"""The name of the released JOSH data, wherever a run folder can be named."""
-
 _CONFIG = Path(".hydra") / "config.yaml"
 _NEEDED = (FILE_NAME, "provenance.json", str(_CONFIG))
 _PLACES = frozenset({"data_dir", "root"})
 """Settings that hold the folder of data."""
 
-_Part = TypeVar("_Part")
+_Kind = TypeVar("_Kind")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +110,7 @@ def open_source(name: str | Path, data_dir: Path) -> Source:
         RunError: the folder holds no run, or one of parts that this code does not have.
         DataError: the run was made on another version of the data than is there now.
     """
-    return _released(data_dir) if str(name) == RELEASE else _of_run(Path(name), data_dir)
+    return _released(data_dir) if str(name) == release.NAME else _of_run(Path(name), data_dir)
 
 
 def find_run(name: str, below: Path) -> Path | None:
@@ -130,22 +129,22 @@ def _of_run(folder: Path, data_dir: Path) -> Source:
     if lacking:
         raise RunError(
             f"{folder}: has no {' and no '.join(lacking)}, so it holds no trees of a run; name the "
-            f"folder of a run with rollouts, outputs/NAME/HASH, or {RELEASE}"
+            f"folder of a run with rollouts, outputs/NAME/HASH, or {release.NAME}"
         )
     stored = _read_config(folder)
     config = _moved(stored, stored["data_dir"], str(data_dir))
     assert isinstance(config, Mapping), "a mapping stays one"
     provenance = RunDir(folder).provenance()
     try:
-        dataset = part(config, "dataset", Dataset)
-        environment = part(config, "environment", Environment)
-        agent = part(config, "agent", Agent)
+        dataset = _part(config, "dataset", Dataset)
+        environment = _part(config, "environment", Environment)
+        agent = _part(config, "agent", Agent)
     except ConfigError as error:
         raise RunError(
             f"{folder}: was made by other code than this ({error}); make the run again"
         ) from error
     tasks = {task.id: task for task in dataset.load()}
-    version = _version(dataset, environment)
+    version = data_version(dataset, environment)
     if provenance.get("data_version") != version:
         raise DataError(
             f"{folder}: its trees are of data {provenance.get('data_version')}, but {version} is "
@@ -168,20 +167,18 @@ def _of_run(folder: Path, data_dir: Path) -> Source:
 
 
 def _released(data_dir: Path) -> Source:
-    from drl.mining import release
-    from drl.mining._recorded_agent import RecordedAgent
-
     release.fetch(data_dir)
     manifest = release.read_manifest(data_dir)
     dataset, environment, agent, _ = release.parts(data_dir)
     tasks = {task.id: task for task in dataset.load()}
     if manifest["data_version"] != dataset.version:
         raise DataError(
-            f"{data_dir / RELEASE}: its goals were judged on data {manifest['data_version']}, but "
-            f"{dataset.version} is there now; remove that folder and run `drl data josh_release`"
+            f"{data_dir / release.NAME}: its goals were judged on data "
+            f"{manifest['data_version']}, but {dataset.version} is there now; remove that folder "
+            "and run `drl data josh_release`"
         )
     return Source(
-        name=RELEASE,
+        name=release.NAME,
         agent=RecordedAgent(agent),
         data_version=f"{release.FORMAT}, {dataset.version}",
         mode=environment.mode,
@@ -226,7 +223,7 @@ def _moved(node: JSON, before: JSON, now: str) -> JSON:
     }
 
 
-def part(config: Mapping[str, JSON], key: str, kind: type[_Part]) -> _Part:
+def _part(config: Mapping[str, JSON], key: str, kind: type[_Kind]) -> _Kind:
     """One part of a run, built as it was.
 
     Raises:
@@ -237,14 +234,7 @@ def part(config: Mapping[str, JSON], key: str, kind: type[_Part]) -> _Part:
     if not isinstance(node, Mapping):
         raise RunError(f"the run has no {key}, so its trees cannot become rows; name another run")
     check_nodes({key: node})
-    built = build(key, node)
-    assert isinstance(built, kind), "launch checked it when the run began"
-    return built
-
-
-def _version(dataset: Dataset, environment: Environment) -> str:
-    """As a run writes it down: of the tasks, and of the tools where users brought them."""
-    return ", ".join(v for v in (dataset.version, environment.version) if v)
+    return build_as(key, node, kind)
 
 
 def _described(node: JSON) -> str:
@@ -252,5 +242,5 @@ def _described(node: JSON) -> str:
     if not isinstance(node, Mapping):
         return "none"
     settings = [f"{key}={value}" for key, value in node.items() if key not in {"_target_", "root"}]
-    module = str(node["_target_"]).split(".")[-2]
-    return f"{module} ({', '.join(settings)})" if settings else module
+    name = plug_in_of(node)
+    return f"{name} ({', '.join(settings)})" if settings else name

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import is_dataclass
 from hashlib import blake2b
 from importlib import import_module
-from typing import Any, get_args, get_type_hints
+from typing import Any, TypeVar, get_args, get_type_hints
 
 from hydra.errors import InstantiationException
 from hydra.utils import instantiate
@@ -19,6 +19,8 @@ from pydantic import TypeAdapter, ValidationError
 from drl.errors import ConfigError, DrlError
 from drl.runtime.run_dir import essence
 from drl.types import JSON
+
+_Part = TypeVar("_Part")
 
 
 def to_plain(config: DictConfig) -> dict[str, JSON]:
@@ -73,6 +75,26 @@ def build(key: str, node: Mapping[str, JSON]) -> object:
         if isinstance(error.__cause__, DrlError):
             raise error.__cause__ from None
         raise ConfigError(f"{key}: cannot be built: {error.__cause__ or error}") from error
+
+
+def build_as(key: str, node: Mapping[str, JSON], kind: type[_Part]) -> _Part:
+    """The object that a node describes, which is of this kind.
+
+    Raises:
+        ConfigError: it is of another one, or as `build`.
+    """
+    built = build(key, node)
+    if not isinstance(built, kind):
+        raise ConfigError(
+            f"{key}._target_={node['_target_']} is a {type(built).__name__}, which is no "
+            f"{kind.__name__}; name one that is"
+        )
+    return built
+
+
+def plug_in_of(node: Mapping[str, JSON]) -> str:
+    """The name of the option that a node was made of, without its preset."""
+    return str(node["_target_"]).split(".")[-2]
 
 
 def _check_node(key: str, node: Mapping[str, JSON]) -> None:

@@ -11,6 +11,7 @@ from drl.errors import DataError, RunError
 from drl.evaluation.summary import tally
 from drl.report.html import write_report
 from drl.report.task_card import TaskCard, card_of
+from drl.runtime.config import plug_in_of
 from drl.runtime.progress import ProgressBar, progress_bar
 from drl.runtime.run_dir import RunDir
 from drl.trainer._cast import open_switchboard, playing
@@ -131,8 +132,7 @@ def modes(parts: Parts) -> dict[str, JSON]:
         if not isinstance(node, Mapping):
             continue
         settings = [f"{k}={v}" for k, v in node.items() if not k.startswith("_")]
-        module = str(node["_target_"]).split(".")[-2]
-        described[group] = f"{module} ({', '.join(settings)})"
+        described[group] = f"{plug_in_of(node)} ({', '.join(settings)})"
     return described
 
 

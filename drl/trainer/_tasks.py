@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from drl.dataset.base import data_version as version_of
 from drl.runtime.run_dir import RunDir
 from drl.trainer.base import Parts, chosen
 from drl.types import Task
@@ -24,5 +25,4 @@ def claim_tasks(parts: Parts, run_dir: RunDir) -> Sequence[Task]:
 
 def data_version(parts: Parts) -> str:
     """The version of the tasks, and of the tools where users brought them."""
-    versions = (chosen(parts.dataset).version, chosen(parts.environment).version)
-    return ", ".join(version for version in versions if version)
+    return version_of(chosen(parts.dataset), chosen(parts.environment))

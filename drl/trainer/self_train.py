@@ -18,7 +18,7 @@ from drl.evaluation.comparison import Comparison, compare_all
 from drl.evaluation.rounds_console import print_rounds
 from drl.evaluation.run_result import read_result
 from drl.llm.base import LLM
-from drl.runtime.config import build
+from drl.runtime.config import build_as
 from drl.runtime.run_dir import RunDir
 from drl.runtime.seeds import derive
 from drl.runtime.settings import check_positive
@@ -176,9 +176,7 @@ def _with(parts: Parts, stage: str, trainer: Trainer, adapter: Path | None) -> P
     if adapter is None:
         return replace(parts, config=config)
     model = {**model, "adapter": str(adapter)}
-    llm = build("llm", model)
-    assert isinstance(llm, LLM), "the same target was one before"
-    return replace(parts, config={**config, "llm": model}, llm=llm)
+    return replace(parts, config={**config, "llm": model}, llm=build_as("llm", model, LLM))
 
 
 def _reseeded(parts: Parts, number: int) -> Parts:
