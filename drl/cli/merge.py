@@ -12,6 +12,7 @@ import typer
 from drl.cli._runs import newest
 from drl.errors import ConfigError, DataError, RunError
 from drl.llm.base import ADAPTER_OF_RUN, LLM, Weights
+from drl.models.adapter import ADAPTER_CONFIG
 
 if TYPE_CHECKING:
     from drl.types import JSON
@@ -113,7 +114,7 @@ def _llm_of(run: Path) -> LLM:
 def _base_named_by(adapter: Path) -> str:
     import json
 
-    file = adapter / "adapter_config.json"
+    file = adapter / ADAPTER_CONFIG
     try:
         name = json.loads(file.read_text(encoding="utf-8")).get("base_model_name_or_path")
     except (ValueError, AttributeError) as error:

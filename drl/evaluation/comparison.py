@@ -125,12 +125,12 @@ class Comparison:
         if better:
             return []
         found = [
-            f"{_words(name)}: no difference shown, {', '.join(measure.doubts())}"
+            f"{words_of(name)}: no difference shown, {', '.join(measure.doubts())}"
             for name, measure in self.deciding.items()
             if measure.doubts()
         ]
         found += [
-            f"{_words(name)} differs, but is no measure of success"
+            f"{words_of(name)} differs, but is no measure of success"
             for name, measure in self.deciding.items()
             if measure.is_shown and name not in HEADLINE
         ]
@@ -149,7 +149,7 @@ class Comparison:
             if measure.is_shown and (gap := measure.difference):
                 ends = sorted((abs(gap.low), abs(gap.high)))
                 by.append(
-                    f"{_words(name)} by {abs(gap.value):.3f} ({ends[0]:.3f} to {ends[1]:.3f})"
+                    f"{words_of(name)} by {abs(gap.value):.3f} ({ends[0]:.3f} to {ends[1]:.3f})"
                 )
         return f"{winner.name} is better than {loser.name}: {', '.join(by)}."
 
@@ -214,6 +214,26 @@ def compare_all(
         ConfigError: a run lacks a metric.
     """
     measured = [_measures(base, other, only_shared=only_shared) for other in others]
+    num_tests = _correct(measured, metrics)
+    return [
+        Comparison(
+            base=base,
+            other=other,
+            measures=measures,
+            num_paired=(n := _num_paired(base, other)),
+            num_tests=num_tests,
+            obstacles=tuple(obstacles(base, other, n)),
+        )
+        for other, measures in zip(others, measured, strict=True)
+    ]
+
+
+def _correct(measured: Sequence[dict[str, Measure]], metrics: Sequence[str]) -> int:
+    """Set the p that hold for all tests together, of which there are so many.
+
+    Raises:
+        ConfigError: a run lacks a metric.
+    """
     for measures in measured:
         for metric in metrics:
             if metric not in measures:
@@ -229,17 +249,7 @@ def compare_all(
     corrected = holm([gap for _, _, gap in tests])
     for (measures, metric, _), joint in zip(tests, corrected, strict=True):
         measures[metric] = replace(measures[metric], p_holm=joint.p)
-    return [
-        Comparison(
-            base=base,
-            other=other,
-            measures=measures,
-            num_paired=(n := _num_paired(base, other)),
-            num_tests=len(tests),
-            obstacles=tuple(obstacles(base, other, n)),
-        )
-        for other, measures in zip(others, measured, strict=True)
-    ]
+    return len(tests)
 
 
 def _measures(base: RunResult, other: RunResult, *, only_shared: bool) -> dict[str, Measure]:
@@ -282,5 +292,6 @@ def _num_paired(base: RunResult, other: RunResult) -> int:
     return len(paired_gaps(base.values["mean_reward"], other.values["mean_reward"]))
 
 
-def _words(name: str) -> str:
+def words_of(name: str) -> str:
+    """The name of a measure as a reader is told it."""
     return name.replace("_", " ")

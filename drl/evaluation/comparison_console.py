@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 
 from drl.evaluation.comparability import remarks, settings_that_differ
-from drl.evaluation.comparison import Comparison
+from drl.evaluation.comparison import Comparison, words_of
 
 _SETTINGS_SHOWN = 8
 
@@ -34,11 +34,11 @@ def _means(comparison: Comparison) -> Table:
         means = (f"{measure.base.value:.3f}", f"{measure.other.value:.3f}")
         gap = measure.difference
         if gap is None:
-            table.add_row(_words(name), *means, "-", "-", "-")
+            table.add_row(words_of(name), *means, "-", "-", "-")
             continue
         p = gap.p if measure.p_holm is None else measure.p_holm
         interval = f"{gap.low:+.3f} to {gap.high:+.3f}"
-        table.add_row(_words(name), *means, f"{gap.value:+.3f}", interval, f"{p:.4f}")
+        table.add_row(words_of(name), *means, f"{gap.value:+.3f}", interval, f"{p:.4f}")
     return table
 
 
@@ -50,7 +50,7 @@ def _limits(comparison: Comparison) -> Table:
         if measure.difference is not None:
             floor = None if measure.floor is None else measure.floor.value
             n = str(measure.difference.n)
-            table.add_row(_words(name), n, _number(floor), _number(measure.detectable))
+            table.add_row(words_of(name), n, _number(floor), _number(measure.detectable))
     return table
 
 
@@ -67,7 +67,7 @@ def _small_print(comparison: Comparison) -> list[str]:
 
 
 def _method(comparison: Comparison) -> str:
-    names = " and ".join(_words(name) for name in comparison.deciding)
+    names = " and ".join(words_of(name) for name in comparison.deciding)
     sources = {m.floor.source for m in comparison.deciding.values() if m.floor}
     floor = (
         "how trials of one task differ"
@@ -82,7 +82,3 @@ def _method(comparison: Comparison) -> str:
 
 def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
-
-
-def _words(name: str) -> str:
-    return name.replace("_", " ")

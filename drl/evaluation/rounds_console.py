@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from drl.evaluation.comparison import HEADLINE, Comparison
+from drl.evaluation.comparison import HEADLINE, Comparison, words_of
 from drl.evaluation.console import cells, print_bill_and_place
 from drl.types import JSON
 
@@ -32,7 +32,7 @@ def print_rounds(
     table = Table(show_edge=False)
     table.add_column(str(summary["name"]))
     for name in HEADLINE:
-        table.add_column(name.replace("_", " "), justify="right")
+        table.add_column(words_of(name), justify="right")
         table.add_column("minus base", justify="right")
     for number, (numbers, comparison) in enumerate(
         zip(evaluated, [None, *against_base], strict=True)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 from drl.errors import DataError, RunError
 from drl.llm.base import Weights
+from drl.models.adapter import ADAPTER_CONFIG, ADAPTER_WEIGHTS, put_in
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -87,12 +88,12 @@ def check_adapter(folder: Path) -> None:
     Raises:
         DataError: with what it lacks.
     """
-    if not (folder / "adapter_config.json").is_file():
+    if not (folder / ADAPTER_CONFIG).is_file():
         raise DataError(
-            f"{folder} has no adapter_config.json, so its layers are unknown; name a folder as "
+            f"{folder} has no {ADAPTER_CONFIG}, so its layers are unknown; name a folder as "
             "PEFT saves it"
         )
-    if (folder / "adapter_model.safetensors").is_file():
+    if (folder / ADAPTER_WEIGHTS).is_file():
         return
     pickles = sorted(path.name for path in folder.glob("*.bin"))
     if pickles:
@@ -100,7 +101,7 @@ def check_adapter(folder: Path) -> None:
             f"{folder} holds its weights as {pickles[0]}, a pickle, which may run code when it is "
             "read; save it anew with safetensors"
         )
-    raise DataError(f"{folder} has no adapter_model.safetensors; name a folder as PEFT saves it")
+    raise DataError(f"{folder} has no {ADAPTER_WEIGHTS}; name a folder as PEFT saves it")
 
 
 def check_out(out: Path, weights: Weights, *, force: bool) -> None:
@@ -158,8 +159,6 @@ def _merge_into(draft: Path, weights: Weights, adapter: Path, dtype: DType) -> M
 def _save(draft: Path, weights: Weights, adapter: Path, dtype: DType) -> _Before:
     """Merge and save; the two models are gone from memory when it returns."""
     import torch
-
-    from drl.models.adapter import put_in
 
     loaded = _load(weights.folder, weights)
     prompts = [_ids(loaded.tokenizer, prompt) for prompt in _PROMPTS]

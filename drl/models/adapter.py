@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from peft import PeftConfig, PeftModel
     from transformers import PreTrainedModel
 
-WEIGHTS = "adapter_model.safetensors"
+ADAPTER_CONFIG = "adapter_config.json"
+ADAPTER_WEIGHTS = "adapter_model.safetensors"
 
 
 def new_adapter(
@@ -69,23 +70,13 @@ def put_in(
         ConfigError: the folder holds no adapter, or one for another base.
     """
     from peft import (
-        PeftConfig,
         get_peft_model,
         get_peft_model_state_dict,
         load_peft_weights,
         set_peft_model_state_dict,
     )
 
-    if not (adapter / WEIGHTS).is_file():
-        raise ConfigError(
-            f"llm.adapter={adapter} holds no {WEIGHTS}; name a folder that PEFT saved"
-        )
-    try:
-        config = PeftConfig.from_pretrained(str(adapter))
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        raise ConfigError(
-            f"llm.adapter={adapter} cannot be read ({error}); name a folder that PEFT saved"
-        ) from error
+    config = _read_config(adapter)
     wanted = config.base_model_name_or_path or "another model"
     _check(config, base, adapter)
     config.inference_mode = not is_trainable
@@ -102,6 +93,21 @@ def put_in(
     if amiss:
         raise _other_base(wanted, base, adapter, f"{len(amiss)} weights do not match, {amiss[0]}")
     return adapted
+
+
+def _read_config(adapter: Path) -> PeftConfig:
+    from peft import PeftConfig
+
+    if not (adapter / ADAPTER_WEIGHTS).is_file():
+        raise ConfigError(
+            f"llm.adapter={adapter} holds no {ADAPTER_WEIGHTS}; name a folder that PEFT saved"
+        )
+    try:
+        return PeftConfig.from_pretrained(str(adapter))
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise ConfigError(
+            f"llm.adapter={adapter} cannot be read ({error}); name a folder that PEFT saved"
+        ) from error
 
 
 def _quieten() -> None:
@@ -132,5 +138,5 @@ def _other_base(wanted: str, base: Path, adapter: Path, cause: str) -> ConfigErr
     return ConfigError(
         f"llm.adapter={adapter} was trained on {wanted}, but llm.model is {base} "
         f"({' '.join(cause.split())[:200]}); set llm.model={wanted}, or where that is the same "
-        "model under another name, base_model_name_or_path in adapter_config.json"
+        f"model under another name, base_model_name_or_path in {ADAPTER_CONFIG}"
     )
