@@ -8,79 +8,20 @@ same method is another run, and may differ by more.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 from drl.errors import ConfigError, RunError
 from drl.evaluation.comparability import obstacles, remarks, settings_that_differ
-from drl.evaluation.compare import Difference, holm, paired_difference, paired_gaps
-from drl.evaluation.intervals import CONFIDENCE, Estimate, mean_over_tasks, to_json
-from drl.evaluation.power import (
-    ALPHA,
-    POWER,
-    NoiseFloor,
-    detectable_difference,
-    noise_floor,
-    standard_deviation,
-)
-from drl.evaluation.run_result import RunResult, Trials
+from drl.evaluation.compare import holm, paired_gaps
+from drl.evaluation.intervals import CONFIDENCE
+from drl.evaluation.measure import Measure, measured, words_of
+from drl.evaluation.power import ALPHA, POWER
+from drl.evaluation.run_result import RunResult
 from drl.types import JSON
 
 HEADLINE = ("mean_reward", "full_success")
 """The measures that may name a winner; more is better."""
-
-
-@dataclass(frozen=True, slots=True)
-class Measure:
-    """One measure in both runs, over the tasks of the comparison.
-
-    `difference` is other minus base within tasks; None where tasks are not paired. `p_holm` is set
-    for measures that decide. `detectable` is the true difference that such a comparison finds in
-    four of five cases; None where no task differs from another.
-    """
-
-    base: Estimate
-    other: Estimate
-    difference: Difference | None
-    floor: NoiseFloor | None
-    detectable: float | None
-    p_holm: float | None = None
-
-    @property
-    def is_shown(self) -> bool:
-        """Whether it decides, and differs by more than chance."""
-        return self.p_holm is not None and not self.doubts()
-
-    def doubts(self) -> list[str]:
-        """Why its difference may be chance; empty if that is not plausible."""
-        gap, floor = self.difference, self.floor
-        if gap is None or floor is None:
-            return ["too few tasks are paired"]
-        if gap.value == 0 and self.detectable is None:
-            return ["every task came out alike"]
-        found: list[str] = []
-        if gap.low <= 0 <= gap.high or abs(gap.value) < floor.value:
-            # half of the interval, on the side of 0
-            margin = gap.value - gap.low if gap.value > 0 else gap.high - gap.value
-            needed = max(margin, floor.value)
-            found.append(f"at least {needed:.3f} would have been needed")
-        p = gap.p if self.p_holm is None else self.p_holm
-        if p >= ALPHA:
-            found.append(f"chance gives as much with p={p:.4f}")
-        return found
-
-    def to_json(self) -> dict[str, JSON]:
-        """All numbers, and whether they show a difference (null where it does not decide)."""
-        return {
-            "base": to_json(self.base),
-            "other": to_json(self.other),
-            "difference": None if self.difference is None else asdict(self.difference),
-            "p_holm": self.p_holm,
-            "noise_floor": None if self.floor is None else asdict(self.floor),
-            "detectable": self.detectable,
-            "shown": None if self.p_holm is None else self.is_shown,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,8 +154,8 @@ def compare_all(
         RunError: two runs have no task in common.
         ConfigError: a run lacks a metric.
     """
-    measured = [_measures(base, other, only_shared=only_shared) for other in others]
-    num_tests = _correct(measured, metrics)
+    all_measures = [_measures(base, other, only_shared=only_shared) for other in others]
+    num_tests = _correct(all_measures, metrics)
     return [
         Comparison(
             base=base,
@@ -224,17 +165,17 @@ def compare_all(
             num_tests=num_tests,
             obstacles=tuple(obstacles(base, other, n)),
         )
-        for other, measures in zip(others, measured, strict=True)
+        for other, measures in zip(others, all_measures, strict=True)
     ]
 
 
-def _correct(measured: Sequence[dict[str, Measure]], metrics: Sequence[str]) -> int:
+def _correct(all_measures: Sequence[dict[str, Measure]], metrics: Sequence[str]) -> int:
     """Set the p that hold for all tests together, of which there are so many.
 
     Raises:
         ConfigError: a run lacks a metric.
     """
-    for measures in measured:
+    for measures in all_measures:
         for metric in metrics:
             if metric not in measures:
                 raise ConfigError(
@@ -242,7 +183,7 @@ def _correct(measured: Sequence[dict[str, Measure]], metrics: Sequence[str]) -> 
                 )
     tests = [
         (measures, metric, gap)
-        for measures in measured
+        for measures in all_measures
         for metric in metrics
         if (gap := measures[metric].difference)
     ]
@@ -266,32 +207,12 @@ def _measures(base: RunResult, other: RunResult, *, only_shared: bool) -> dict[s
     is_paired = only_shared or base.task_ids == other.task_ids
     found: dict[str, Measure] = {}
     for name in base.values.keys() & other.values.keys():
-        measure = _measure(base.values[name], other.values[name], is_paired=is_paired)
+        measure = measured(base.values[name], other.values[name], is_paired=is_paired)
         if measure is not None:
             found[name] = measure
     # in the order of a summary
     return {name: found[name] for name in base.values if name in found}
 
 
-def _measure(first: Trials, second: Trials, *, is_paired: bool) -> Measure | None:
-    gaps = paired_gaps(first, second)
-    if is_paired:
-        first, second = ({task: run[task] for task in gaps} for run in (first, second))
-    base, other = mean_over_tasks(first), mean_over_tasks(second)
-    if base is None or other is None:
-        return None
-    if not is_paired:
-        return Measure(base, other, None, None, None)
-    spread = standard_deviation(gaps) if len(gaps) > 1 else math.nan
-    detectable = detectable_difference(spread, len(gaps)) if spread > 0 else None
-    gap, floor = paired_difference(first, second), noise_floor(first, second)
-    return Measure(base, other, gap, floor, detectable)
-
-
 def _num_paired(base: RunResult, other: RunResult) -> int:
     return len(paired_gaps(base.values["mean_reward"], other.values["mean_reward"]))
-
-
-def words_of(name: str) -> str:
-    """The name of a measure as a reader is told it."""
-    return name.replace("_", " ")

@@ -6,7 +6,8 @@ from rich.console import Console
 from rich.table import Table
 
 from drl.evaluation.comparability import remarks, settings_that_differ
-from drl.evaluation.comparison import Comparison, words_of
+from drl.evaluation.comparison import Comparison
+from drl.evaluation.measure import words_of
 
 _SETTINGS_SHOWN = 8
 

@@ -9,8 +9,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from drl.evaluation.comparison import HEADLINE, Comparison, words_of
+from drl.evaluation.comparison import HEADLINE, Comparison
 from drl.evaluation.console import cells, print_bill_and_place
+from drl.evaluation.measure import words_of
 from drl.types import JSON
 
 
