@@ -35,7 +35,7 @@ _EVAL_PARTS = ("dataset", "user_simulator", "rollout")
 class Round:
     """What a round started from and did, and what its policy does alone."""
 
-    said: Mapping[str, JSON]
+    record: Mapping[str, JSON]
     evaluated: Mapping[str, JSON]
 
 
@@ -69,7 +69,7 @@ class SelfTrainTrainer(Trainer):
 
     def run(self, parts: Parts, run_dir: RunDir) -> Mapping[str, JSON]:
         """All rounds, then one table over them."""
-        _check(parts)
+        _check_model(parts)
         started = time.perf_counter()
         folder = run_dir.path
         rounds = [self._round_0(parts, folder)]
@@ -82,7 +82,7 @@ class SelfTrainTrainer(Trainer):
         summary: dict[str, JSON] = {
             "name": parts.name,
             "rounds": [
-                {**this.said, "evaluate": this.evaluated, **_against_base(comparison)}
+                {**this.record, "evaluate": this.evaluated, **_against_base(comparison)}
                 for this, comparison in zip(rounds, [None, *comparisons], strict=True)
             ],
             "seconds": round(run_dir.seconds_so_far() + time.perf_counter() - started, 2),
@@ -95,22 +95,22 @@ class SelfTrainTrainer(Trainer):
 
     def _round_0(self, parts: Parts, folder: Path) -> Round:
         """The policy as it comes, evaluated before anything is learned."""
-        said: dict[str, JSON] = {"round": 0, "start": None, "reference": None, "data": []}
-        return Round(said, self._evaluate(parts, folder, 0, None))
+        record: dict[str, JSON] = {"round": 0, "start": None, "reference": None, "data": []}
+        return Round(record, self._evaluate(parts, folder, 0, None))
 
     def _round(self, parts: Parts, folder: Path, number: int, last: Path | None) -> Round:
         """Trees that the last policy grows, rows, an adapter, and what that one is worth."""
         start = last if self.start_from == "last" else None
-        playing = _with(_reseeded(parts, number), "collect", self.collect, last)
-        collected = _stage(playing, self.collect, _collect_folder(folder, number))
+        playing = _for_stage(_reseeded(parts, number), "collect", self.collect, last)
+        collected = _run_stage(playing, self.collect, _collect_folder(folder, number))
         first = 1 if self.data == "all_rounds" else number
         source = [str(_collect_folder(folder, r)) for r in range(first, number + 1)]
         assert isinstance(self.learn, FinetuneTrainer), "checked at the start"
         learn = replace(self.learn, source=source)
-        learning = _with(parts, "learn", learn, start)
-        learned = _stage(learning, learn, _learn_folder(folder, number))
+        learning = _for_stage(parts, "learn", learn, start)
+        learned = _run_stage(learning, learn, _learn_folder(folder, number))
         told = str(start.relative_to(folder)) if start is not None else "as it came"
-        said: dict[str, JSON] = {
+        record: dict[str, JSON] = {
             "round": number,
             "player": str(last.relative_to(folder)) if last is not None else "as it came",
             "start": told,
@@ -120,14 +120,14 @@ class SelfTrainTrainer(Trainer):
             "learn": {key: learned.get(key) for key in ("data", "training", "forgetting")},
         }
         adapter = _learn_folder(folder, number)
-        return Round(said, self._evaluate(parts, folder, number, adapter))
+        return Round(record, self._evaluate(parts, folder, number, adapter))
 
     def _evaluate(
         self, parts: Parts, folder: Path, number: int, adapter: Path | None
     ) -> dict[str, JSON]:
         """What the policy does alone, on the tasks and with the customer of evaluations."""
-        trying = _with(_for_evaluation(parts), "evaluate", self.evaluate, adapter)
-        return _headline(_stage(trying, self.evaluate, _evaluate_folder(folder, number)))
+        trying = _for_stage(_for_evaluation(parts), "evaluate", self.evaluate, adapter)
+        return _headline(_run_stage(trying, self.evaluate, _evaluate_folder(folder, number)))
 
 
 def _collect_folder(folder: Path, number: int) -> Path:
@@ -142,7 +142,7 @@ def _evaluate_folder(folder: Path, number: int) -> Path:
     return folder / f"round-{number}" / "evaluate"
 
 
-def _check(parts: Parts) -> None:
+def _check_model(parts: Parts) -> None:
     """Refuse a model that no adapter can be put into, before anything is spent on it."""
     node = parts.config["llm"]
     chosen(parts.llm).weights()
@@ -153,14 +153,14 @@ def _check(parts: Parts) -> None:
         )
 
 
-def _stage(parts: Parts, trainer: Trainer, folder: Path) -> Mapping[str, JSON]:
+def _run_stage(parts: Parts, trainer: Trainer, folder: Path) -> Mapping[str, JSON]:
     """Run one stage in its folder, or what is left of it."""
     with RunDir(folder) as run_dir:
         run_dir.claim(parts.config)
         return trainer.run(parts, run_dir)
 
 
-def _with(parts: Parts, stage: str, trainer: Trainer, adapter: Path | None) -> Parts:
+def _for_stage(parts: Parts, stage: str, trainer: Trainer, adapter: Path | None) -> Parts:
     """The parts of one stage: its trainer's node, and the model with an adapter.
 
     `adapter` None leaves the model as it came.
