@@ -53,6 +53,7 @@ def export(
     import sys
 
     from drl.mining.card import Card
+    from drl.mining.export import CARD
     from drl.mining.export import export as write
     from drl.mining.formats import form_of
     from drl.mining.mine import mine
@@ -73,7 +74,7 @@ def export(
         command=shlex.join(["drl", *sys.argv[1:]]),
     )
     counts = write(mined, card, out, force=force)
-    print(f"Rows: {out}, described in {out}.card.md")
+    print(f"Rows: {out}, described in {out}{CARD}")
     print(json.dumps(counts.to_json()))
 
 

@@ -93,7 +93,9 @@ def _origin(file: Path, number: int) -> tuple[str, _Place]:
     """
     from pydantic import TypeAdapter, ValidationError
 
-    row, beside = _line(file, number), Path(f"{file}.origins.jsonl")
+    from drl.mining.export import ORIGINS
+
+    row, beside = _line(file, number), file.with_name(file.name + ORIGINS)
     if "origin" not in row and beside.is_file():
         row |= _line(beside, number)
     try:

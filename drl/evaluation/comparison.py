@@ -125,17 +125,6 @@ class Comparison:
         }
 
 
-def compare_runs(
-    base: RunResult,
-    other: RunResult,
-    *,
-    metrics: Sequence[str] = HEADLINE,
-    only_shared: bool = False,
-) -> Comparison:
-    """`other` against `base`; see `compare_all`."""
-    return compare_all(base, [other], metrics=metrics, only_shared=only_shared)[0]
-
-
 def compare_all(
     base: RunResult,
     others: Sequence[RunResult],

@@ -25,6 +25,7 @@ ORIGINS = ".origins.jsonl"
 """What the file of origins is called, after the name of the rows."""
 
 CARD = ".card.md"
+"""What the data card is called, after the name of the rows."""
 
 
 def export(mined: Mined, card: Card, file: Path, *, force: bool) -> Counts:

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from drl.errors import ConfigError, RunError
-from drl.evaluation.comparison import compare_all, compare_runs
+from drl.evaluation.comparison import Comparison, compare_all
 from drl.evaluation.run_result import RunResult
 
 TASKS = [f"task {number}" for number in range(20)]
@@ -44,6 +44,11 @@ def run(name: str, rewards: list[list[float]], **changes) -> RunResult:
 def config(group: str, **settings) -> dict:
     """The config with other settings in one group."""
     return {**CONFIG, group: {**CONFIG[group], **settings}}
+
+
+def compare_runs(base: RunResult, other: RunResult, **settings) -> Comparison:
+    """One run against another."""
+    return compare_all(base, [other], **settings)[0]
 
 
 LOW = run("low", [[0.0]] * 20)
