@@ -14,7 +14,7 @@ from hydra.errors import InstantiationException
 from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
-from pydantic import TypeAdapter, ValidationError
+from pydantic import PydanticSchemaGenerationError, TypeAdapter, ValidationError
 
 from drl.errors import ConfigError, DrlError
 from drl.runtime.run_dir import essence
@@ -125,6 +125,11 @@ def _check_node(key: str, node: Mapping[str, JSON]) -> None:
 def _check_type(key: str, value: JSON, annotation: Any) -> None:
     try:
         TypeAdapter(annotation).validate_python(value, strict=True)
+    except PydanticSchemaGenerationError as error:  # one of our own kinds, which nodes describe
+        group = key.partition(".")[0]
+        raise ConfigError(
+            f"{key}={value!r} must be a node with a _target_; add {group}@{key}=NAME"
+        ) from error
     except ValidationError as error:
         is_plain = isinstance(annotation, type) and not get_args(annotation)
         wanted = annotation.__name__ if is_plain else str(annotation).replace("typing.", "")

@@ -27,6 +27,14 @@ def test_a_wrong_setting_is_named_with_its_rule(change, message):
         check_nodes({"rollout": {**SINGLE, **change}})
 
 
+def test_a_name_where_a_part_belongs_says_how_to_choose_one():
+    node = {"_target_": "drl.trainer.self_train.SelfTrainTrainer", "learn": "collect"}
+    with pytest.raises(
+        ConfigError, match=r"trainer\.learn='collect' must be a node .* add trainer@"
+    ):
+        check_nodes({"trainer": node})
+
+
 def test_a_missing_setting_is_named():
     node = {key: value for key, value in SINGLE.items() if key != "concurrency"}
     with pytest.raises(ConfigError, match=r"rollout\.concurrency is missing"):
