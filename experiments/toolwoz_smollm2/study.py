@@ -24,16 +24,22 @@ from drl.evaluation.run_result import read_result
 
 HERE: Final = Path(__file__).parent
 ROOT: Final = HERE.parents[1]
+SHIPPED: Final = HERE / "adapter"
+"""What `llm=hf/smollm2_toolwoz` uses."""
 EXPERIMENT: Final = "+experiment=toolwoz_josh_smollm2"
 
 
 @dataclass(frozen=True)
 class Size:
-    """How large the study is. Tokens are those of one epoch, prompts included."""
+    """How large the study is. Tokens are those of one epoch, prompts included.
+
+    Without `start_tokens` the policy that the study ships stands for arm b, so that a small study
+    has one that succeeds at times.
+    """
 
     folder: str
     start_tasks: int
-    start_tokens: int
+    start_tokens: int | None
     josh_tasks: int
     arm_tokens: int
     kto_rows: int
@@ -55,8 +61,8 @@ FULL: Final = Size(
 )
 SMALL: Final = Size(
     folder="outputs/toolwoz_smollm2_small",
-    start_tasks=60,
-    start_tokens=60_000,
+    start_tasks=450,
+    start_tokens=None,
     josh_tasks=8,
     arm_tokens=6_000,
     kto_rows=16,
@@ -101,7 +107,9 @@ class Study:
         )
 
     def start(self) -> Path:
-        """SFT of the base on them."""
+        """SFT of the base on them, or the policy that is shipped."""
+        if self.size.start_tokens is None:
+            return SHIPPED
         self.start_trees()
         return self._sft("start", ["start_trees"], None, self.size.start_tokens)
 
@@ -199,7 +207,11 @@ class Study:
 
     def _own(self, arm: str) -> tuple[str, ...]:
         """The model of an arm; the base has no adapter."""
-        return () if arm == "base" else (f"llm.adapter={self._relative(arm)}",)
+        if arm == "base":
+            return ()
+        is_shipped = arm == "start" and self.size.start_tokens is None
+        adapter = SHIPPED.relative_to(ROOT) if is_shipped else self._relative(arm)
+        return (f"llm.adapter={adapter}",)
 
     def _relative(self, stage: str) -> str:
         return f"{self.size.folder}/{stage}"
