@@ -21,6 +21,8 @@ from typing import Final
 
 from drl.evaluation.comparison import compare_all
 from drl.evaluation.run_result import read_result
+from drl.llm.base import ADAPTER_OF_RUN
+from drl.models.adapter import ADAPTER_CONFIG, ADAPTER_WEIGHTS
 
 HERE: Final = Path(__file__).parent
 ROOT: Final = HERE.parents[1]
@@ -250,6 +252,8 @@ def main() -> None:
         "commands": study.commands,
     }
     folder = study.folder if is_small else HERE
+    if not is_small:
+        ship(study.folder / str(chosen_on_val["best"]) / ADAPTER_OF_RUN)
     (folder / "results.json").write_text(json.dumps(record, indent=2) + "\n")
     print(table(results["heldout"], results["train"]))
 
@@ -260,6 +264,20 @@ def choose(study: Study) -> dict[str, object]:
     learned = [arm for arm in ARMS if arm not in ("base", "teacher", "shuffled_kto")]
     best = max(learned, key=lambda arm: scores[arm]["mean_reward"]["value"])
     return {"arms": scores, "best": best}
+
+
+def ship(adapter: Path) -> None:
+    """Write an adapter beside the study: in bfloat16, under the public name of its base."""
+    import torch
+    from safetensors.torch import load_file, save_file
+
+    SHIPPED.mkdir(exist_ok=True)
+    weights = load_file(adapter / ADAPTER_WEIGHTS)
+    rounded = {name: weight.to(torch.bfloat16) for name, weight in weights.items()}
+    save_file(rounded, SHIPPED / ADAPTER_WEIGHTS, metadata={"format": "pt"})
+    config = json.loads((adapter / ADAPTER_CONFIG).read_text())
+    config["base_model_name_or_path"] = "HuggingFaceTB/SmolLM2-135M-Instruct"
+    (SHIPPED / ADAPTER_CONFIG).write_text(json.dumps(config, indent=2, sort_keys=True) + "\n")
 
 
 def evaluate_all(study: Study, phrasing: str) -> dict[str, object]:
