@@ -76,9 +76,8 @@ def put_in(
         set_peft_model_state_dict,
     )
 
-    config = _read_config(adapter)
+    config = _read_config(base, adapter)
     wanted = config.base_model_name_or_path or "another model"
-    _check(config, base, adapter)
     config.inference_mode = not is_trainable
     config.base_model_name_or_path = model.name_or_path  # peft warns where it is another path
     _quieten()
@@ -95,7 +94,8 @@ def put_in(
     return adapted
 
 
-def _read_config(adapter: Path) -> PeftConfig:
+def _read_config(base: Path, adapter: Path) -> PeftConfig:
+    """The config of an adapter that may belong to this base."""
     from peft import PeftConfig
 
     if not (adapter / ADAPTER_WEIGHTS).is_file():
@@ -103,11 +103,13 @@ def _read_config(adapter: Path) -> PeftConfig:
             f"llm.adapter={adapter} holds no {ADAPTER_WEIGHTS}; name a folder that PEFT saved"
         )
     try:
-        return PeftConfig.from_pretrained(str(adapter))
+        config = PeftConfig.from_pretrained(str(adapter))
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise ConfigError(
             f"llm.adapter={adapter} cannot be read ({error}); name a folder that PEFT saved"
         ) from error
+    _check(config, base, adapter)
+    return config
 
 
 def _quieten() -> None:
