@@ -23,6 +23,7 @@ from drl.evaluation.comparison import compare_all
 from drl.evaluation.run_result import read_result
 from drl.llm.base import ADAPTER_OF_RUN
 from drl.models.adapter import ADAPTER_CONFIG, ADAPTER_WEIGHTS
+from experiments.toolwoz_smollm2.table import table
 
 HERE: Final = Path(__file__).parent
 ROOT: Final = HERE.parents[1]
@@ -50,7 +51,7 @@ class Size:
     test_trials: int
 
 
-FULL: Final = Size(
+WHOLE: Final = Size(
     folder="outputs/toolwoz_smollm2",
     start_tasks=450,
     start_tokens=300_000,
@@ -234,7 +235,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--small", action="store_true", help="minutes, to see that it runs")
     is_small = parser.parse_args().small
-    study = Study(SMALL if is_small else FULL)
+    study = Study(SMALL if is_small else WHOLE)
     stages = (study.start, study.josh_sft, study.rejection_sft, study.josh_kto, study.shuffled_kto)
     for stage in stages:
         stage()
@@ -255,7 +256,7 @@ def main() -> None:
     if not is_small:
         ship(study.folder / str(chosen_on_val["best"]) / ADAPTER_OF_RUN)
     (folder / "results.json").write_text(json.dumps(record, indent=2) + "\n")
-    print(table(results["heldout"], results["train"]))
+    print(table(ARMS, results["heldout"], results["train"]))
 
 
 def choose(study: Study) -> dict[str, object]:
@@ -289,7 +290,7 @@ def evaluate_all(study: Study, phrasing: str) -> dict[str, object]:
 
 
 def differences(study: Study) -> list[object]:
-    """The comparisons that the study is about, paired by task; Holm over all of them."""
+    """The comparisons that the study is about, paired by task; Holm over those with one base."""
     found: list[object] = []
     for base, others in COMPARED.items():
         runs = [read_result(study.evaluate(arm, "test", "heldout")) for arm in (base, *others)]
@@ -298,22 +299,6 @@ def differences(study: Study) -> list[object]:
             for other, comparison in zip(others, compare_all(runs[0], runs[1:]), strict=True)
         ]
     return found
-
-
-def table(heldout: Mapping[str, object], train: Mapping[str, object]) -> str:
-    """The arms as a table in Markdown."""
-    rows = [
-        "| arm | n | mean reward | full success | mean reward, phrasing of training |",
-        "|---|---|---|---|---|",
-    ]
-    for arm, what in ARMS.items():
-        alone, seen = heldout[arm], train[arm]
-        assert isinstance(alone, dict)
-        assert isinstance(seen, dict)
-        cells = [_cell(alone["mean_reward"]), _cell(alone["full_success"])]
-        count = f"{alone['n']} x {alone['seeds']}"
-        rows.append(f"| {what} | {count} | {' | '.join(cells)} | {_cell(seen['mean_reward'])} |")
-    return "\n".join(rows)
 
 
 def _estimates(folder: Path) -> dict[str, object]:
@@ -337,10 +322,6 @@ def _value(summary: Mapping[str, object], key: str) -> float:
     estimate = summary[key]
     assert isinstance(estimate, dict)
     return float(estimate["value"])
-
-
-def _cell(estimate: Mapping[str, float]) -> str:
-    return f"{estimate['value']:.3f} ({estimate['low']:.3f} to {estimate['high']:.3f})"
 
 
 if __name__ == "__main__":
