@@ -9,9 +9,11 @@ To add one, write `drl/miner/<name>.py` with a final `Miner` and `conf/miner/<na
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Literal, TypeAlias
 
 from drl.agent.base import Agent
@@ -39,6 +41,17 @@ class Origin:
     step: int | None = None
     events: tuple[RewardEvent, ...] = ()
 
+    @property
+    def order(self) -> tuple[str, str, int, tuple[int, ...], int]:
+        """Where it stands among all, in whatever order they are read."""
+        return (
+            self.run,
+            self.task_id,
+            self.trial,
+            self.nodes,
+            -1 if self.step is None else self.step,
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SFTRow:
@@ -48,6 +61,19 @@ class SFTRow:
     trained: tuple[int, ...]
     tools: tuple[ToolSpec, ...] = ()
     origin: Origin
+
+    def digest(self) -> bytes:
+        """What makes it the same as another: what is learned, not where it comes from."""
+        return _digest(self.messages, self.tools, self.trained)
+
+    def contrary(self) -> bytes | None:
+        """The digest of the row that says the opposite, where this one gives way to it."""
+        return None
+
+    @property
+    def num_characters(self) -> int:
+        """How long it is, whatever the tokens."""
+        return _length(self.messages)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +85,19 @@ class KTORow:
     label: bool
     tools: tuple[ToolSpec, ...] = ()
     origin: Origin
+
+    def digest(self) -> bytes:
+        """What makes it the same as another: what is learned, not where it comes from."""
+        return _digest((*self.prompt, self.completion), self.tools, self.label)
+
+    def contrary(self) -> bytes | None:
+        """The digest of the row that says the opposite: what is good somewhere is nowhere bad."""
+        return None if self.label else _digest((*self.prompt, self.completion), self.tools, True)
+
+    @property
+    def num_characters(self) -> int:
+        """How long it is, whatever the tokens."""
+        return _length((*self.prompt, self.completion))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +111,20 @@ class DPORow:
     tools: tuple[ToolSpec, ...] = ()
     origin: Origin
     rejected_origin: Origin
+
+    def digest(self) -> bytes:
+        """What makes it the same as another: the outputs, not their weight and origin."""
+        return _digest((*self.prompt, self.chosen, self.rejected), self.tools)
+
+    def contrary(self) -> bytes | None:
+        """The digest of the row that says the opposite: neither of the two is right."""
+        return _digest((*self.prompt, self.rejected, self.chosen), self.tools)
+
+    @property
+    def num_characters(self) -> int:
+        """How long it is, whatever the tokens; the longer half counts."""
+        longer = max(self.chosen.num_characters, self.rejected.num_characters)
+        return _length(self.prompt) + longer
 
 
 Row: TypeAlias = SFTRow | KTORow | DPORow
@@ -104,3 +157,13 @@ class Miner(ABC):
         Raises:
             DataError: the tree lacks what this miner goes by (chances, for one).
         """
+
+
+def _length(messages: Sequence[Message]) -> int:
+    return sum(message.num_characters for message in messages)
+
+
+def _digest(messages: Sequence[Message], tools: Sequence[ToolSpec], *more: object) -> bytes:
+    chat = [message.plain() for message in messages]
+    text = json.dumps([chat, [tool.to_openai() for tool in tools], *more], sort_keys=True)
+    return blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()

@@ -17,7 +17,7 @@ from typing import IO
 from drl.errors import RunError
 from drl.miner.base import Row
 from drl.mining.card import Card, Lengths
-from drl.mining.formats import Format, num_characters, origins, to_openai, to_trl
+from drl.mining.formats import Format, origins, to_openai, to_trl
 from drl.mining.mine import Counts, Mined
 from drl.types import JSON
 
@@ -67,7 +67,7 @@ def _write(mined: Mined, card: Card, file: Path, drafts: Mapping[Path, Path]) ->
             side = stack.enter_context(drafts[beside].open("w", encoding="utf-8"))
         for row in mined:
             _write_row(row, card.file_format, rows, side)
-            lengths.add(num_characters(row))
+            lengths.add(row.num_characters)
     text = card.to_markdown(mined.counts, lengths)
     drafts[_beside(file, CARD)].write_text(text, encoding="utf-8")
 

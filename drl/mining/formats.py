@@ -91,16 +91,6 @@ def origins(row: Row) -> dict[str, JSON]:
     return found
 
 
-def num_characters(row: Row) -> int:
-    """How long a row is, whatever the tokens; of a pair the longer half counts."""
-    if isinstance(row, SFTRow):
-        return sum(message.num_characters for message in row.messages)
-    prompt = sum(message.num_characters for message in row.prompt)
-    if isinstance(row, KTORow):
-        return prompt + row.completion.num_characters
-    return prompt + max(row.chosen.num_characters, row.rejected.num_characters)
-
-
 def _origin(origin: Origin) -> dict[str, JSON]:
     return asdict(origin)
 

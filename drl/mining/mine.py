@@ -1,16 +1,13 @@
-"""Rows from all trees of all sources: equal ones once, and no output both good and bad."""
+"""Rows from all trees of all sources: equal ones once, and none that another contradicts."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from hashlib import blake2b
 
 from drl.agent.base import Agent
 from drl.errors import ConfigError, DataError
-from drl.llm.base import Message
-from drl.miner.base import DPORow, Form, Harvest, KTORow, Miner, Row, SFTRow
+from drl.miner.base import DPORow, Form, Harvest, Miner, Row, SFTRow
 from drl.mining.source import Source
 from drl.tree.dialogue_tree import FULL_SCORE, DialogueTree
 from drl.types import JSON
@@ -22,8 +19,9 @@ class Counts:
 
     `full_success`: trees whose best dialogue reached all goals. `golden_paths`: dialogues that are
     clean enough to be learned whole. `positives` and `negatives`: outputs that are learned and
-    unlearned, each once; of the negatives `conflicts` equal a positive and give no row.
-    `duplicates`: rows that were there already. `tasks`: those that gave rows, by split.
+    unlearned, each once. `pairs`: of outputs, each once. `conflicts` give no row: negatives that
+    equal a positive, and pairs that are there the other way round too. `duplicates`: rows that were
+    there already. `tasks`: those that gave rows, by split.
     """
 
     trees: int = 0
@@ -46,8 +44,8 @@ class Counts:
 class Mined:
     """The rows, streamed; memory holds hashes only. `counts` are whole once all were seen.
 
-    Each iteration mines anew and gives equal rows in equal order. For labels the trees are read
-    twice, since a later tree may contradict an earlier one.
+    Each iteration mines anew and gives equal rows in equal order, whatever order the sources have.
+    For labels and pairs the trees are read twice, since a later tree may contradict an earlier one.
     """
 
     def __init__(
@@ -55,7 +53,7 @@ class Mined:
     ) -> None:
         self.counts = Counts()
         self._miner = miner
-        self._sources = sources
+        self._sources = sorted(sources, key=lambda source: source.name)
         self._agent = agent
         self._form: Form = form
 
@@ -66,21 +64,22 @@ class Mined:
             DataError: there is not one, with the reason; a source's trees cannot be read.
         """
         counts = self.counts = Counts()
-        good = self._good() if self._form == "kto" else frozenset()
+        all_digests = self._all_digests()
         seen: set[bytes] = set()
         for source, harvest in self._harvests():
             self._count_tree(counts, harvest)
             for row in self._miner.mine(harvest, self._form):
-                digest = _digest(row)
+                counts.golden_paths += self._form == "sft"
+                digest = row.digest()
                 if digest in seen:
                     counts.duplicates += 1
                     continue
                 seen.add(digest)
-                if _contradicts(row, good):
-                    counts.negatives += 1
+                _count_outputs(counts, row)
+                if row.contrary() in all_digests:
                     counts.conflicts += 1
                     continue
-                _count_row(counts, row)
+                counts.rows += 1
                 task_id = row.origin.task_id
                 counts.tasks.setdefault(source.split(task_id), set()).add(task_id)
                 yield row
@@ -99,18 +98,21 @@ class Mined:
                 )
                 yield source, harvest
 
-    def _good(self) -> frozenset[bytes]:
-        """The hashes of all outputs with their prompts that are labelled good somewhere."""
-        rows = (
-            row for _, harvest in self._harvests() for row in self._miner.mine(harvest, self._form)
+    def _all_digests(self) -> frozenset[bytes]:
+        """Those of all rows, where some may contradict others."""
+        if self._form == "sft":
+            return frozenset()
+        return frozenset(
+            row.digest()
+            for _, harvest in self._harvests()
+            for row in self._miner.mine(harvest, self._form)
         )
-        return frozenset(_digest_output(row) for row in rows if _label(row))
 
     def _count_tree(self, counts: Counts, harvest: Harvest) -> None:
         counts.trees += 1
         counts.broken += harvest.tree.is_broken
         counts.full_success += _is_full(harvest.tree)
-        if "sft" in self._miner.forms:
+        if self._form != "sft" and "sft" in self._miner.forms:
             counts.golden_paths += sum(1 for _ in self._miner.mine(harvest, "sft"))
 
     def _why_none(self, counts: Counts) -> str:
@@ -156,8 +158,7 @@ def _is_full(tree: DialogueTree) -> bool:
     return best is not None and best.score is not None and best.score >= FULL_SCORE
 
 
-def _count_row(counts: Counts, row: Row) -> None:
-    counts.rows += 1
+def _count_outputs(counts: Counts, row: Row) -> None:
     if isinstance(row, SFTRow):
         counts.positives += len(row.trained)
     elif isinstance(row, DPORow):
@@ -165,31 +166,3 @@ def _count_row(counts: Counts, row: Row) -> None:
     else:
         counts.positives += row.label
         counts.negatives += not row.label
-
-
-def _label(row: Row) -> bool:
-    return isinstance(row, KTORow) and row.label
-
-
-def _contradicts(row: Row, good: frozenset[bytes]) -> bool:
-    """Whether a negative is a positive elsewhere."""
-    return isinstance(row, KTORow) and not row.label and _digest_output(row) in good
-
-
-def _digest(row: Row) -> bytes:
-    """What makes a row the same as another: its messages and label, not where it comes from."""
-    if isinstance(row, SFTRow):
-        return _hash([*row.messages], row.trained)
-    if isinstance(row, DPORow):
-        return _hash([*row.prompt, row.chosen, row.rejected])
-    return _hash([*row.prompt, row.completion], row.label)
-
-
-def _digest_output(row: Row) -> bytes:
-    assert isinstance(row, KTORow), "only these have labels"
-    return _hash([*row.prompt, row.completion])
-
-
-def _hash(messages: Sequence[Message], *more: object) -> bytes:
-    text = json.dumps([[message.plain() for message in messages], *more], sort_keys=True)
-    return blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()

@@ -6,7 +6,7 @@ from mining.forest import ListedMiner
 from drl.errors import ConfigError
 from drl.llm.base import Message, ToolUse
 from drl.miner.base import DPORow, KTORow, Miner, Origin, SFTRow
-from drl.mining.formats import form_of, num_characters, to_openai, to_trl
+from drl.mining.formats import form_of, to_openai, to_trl
 from drl.types import RewardEvent, ToolSpec
 
 TOOLS = (ToolSpec("find", "finds", {"type": "object", "properties": {}}),)
@@ -100,7 +100,7 @@ def test_openai_gets_pairs_in_its_preference_format():
         "non_preferred_output": [{"role": "assistant", "content": "none"}],
     }
     # "a room" is 6 characters; the longer half is "find" with its 17 characters of arguments
-    assert num_characters(row) == 6 + 4 + 17
+    assert row.num_characters == 6 + 4 + 17
 
 
 class PairMiner(ListedMiner):

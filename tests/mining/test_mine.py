@@ -1,10 +1,13 @@
 """Rows of all trees together: once each, without contradictions, counted."""
 
+from dataclasses import replace
+
 import pytest
-from mining.forest import ListedMiner, agent_of, labelled, source_of, tree_of
+from mining.forest import ListedMiner, agent_of, labelled, message, source_of, tree_of
 from scripted import ScriptedAgent, say
 
 from drl.errors import ConfigError, DataError
+from drl.miner.base import DPORow
 from drl.mining.mine import mine
 from drl.types import StopReason
 
@@ -76,3 +79,55 @@ def test_an_agent_without_a_model_cannot_be_learned_from_as_it_writes():
 def test_a_form_that_the_policy_does_not_give_is_refused():
     with pytest.raises(ConfigError, match="ListedMiner gives no dpo rows, only sft, kto"):
         mined({}, form="dpo")
+
+
+class PairedMiner(ListedMiner):
+    """Gives pairs."""
+
+    forms = ("dpo",)
+
+    def mine(self, harvest, form):
+        return super().mine(harvest, "kto")
+
+
+def pair(better, worse, task="a"):
+    row = labelled("p", better, label=True, task=task)
+    return DPORow(
+        prompt=row.prompt,
+        chosen=row.completion,
+        rejected=message(worse),
+        origin=row.origin,
+        rejected_origin=row.origin,
+    )
+
+
+def test_of_pairs_that_contradict_each_other_neither_is_a_row():
+    rows = {
+        "a": [pair("x", "y"), pair("y", "z")],
+        "b": [pair("y", "x", "b"), pair("x", "v", "b")],
+    }
+    source = source_of(*map(tree_of, "ab"), agent=agent_of("react"))
+    found = mine(PairedMiner(rows), [source], None, "dpo")
+    kept = [(row.chosen.content, row.rejected.content) for row in found]
+    assert kept == [("y", "z"), ("x", "v")]
+    assert (found.counts.conflicts, found.counts.pairs, found.counts.rows) == (2, 4, 2)
+
+
+def test_rows_do_not_depend_on_the_order_of_sources():
+    rows = {"a": [labelled("p", "x", label=True), labelled("p", "y", label=False)]}
+    sources = [
+        replace(source_of(tree_of("a"), agent=agent_of("react")), name=name) for name in "21"
+    ]
+    some, others = (
+        list(mine(NamingMiner(rows), order, None, "kto")) for order in (sources, sources[::-1])
+    )
+    assert some == others
+    assert {row.origin.run for row in some} == {"1"}
+
+
+class NamingMiner(ListedMiner):
+    """Rows that tell from which run they are."""
+
+    def mine(self, harvest, form):
+        for row in super().mine(harvest, form):
+            yield replace(row, origin=replace(row.origin, run=harvest.run))
