@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from drl.errors import DataError
 from drl.finetune.settings import DataSettings
-from drl.miner.base import Row
+from drl.miner.base import DPORow, Row
 from drl.runtime.seeds import derive
 from drl.types import JSON
 
@@ -42,19 +42,29 @@ class Drawn:
 
     examples: list[Example] = field(default_factory=list)
     num_rows: int = 0
+    num_duplicates: int = 0
+    num_conflicts: int = 0
+    """Bad outputs that are good elsewhere, and pairs that are there the other way round too."""
     num_too_long: int = 0
     num_left_out: int = 0
     """By max_rows or max_tokens."""
+
+    @property
+    def num_tokens(self) -> int:
+        """Of all sequences, prompts included."""
+        return sum(example.num_tokens for example in self.examples)
 
     def to_json(self) -> dict[str, JSON]:
         """The counts."""
         return {
             "rows": self.num_rows,
+            "duplicates": self.num_duplicates,
+            "conflicts": self.num_conflicts,
             "left_out": self.num_left_out,
             "too_long": self.num_too_long,
             "cut": sum(example.was_cut for example in self.examples),
             "sequences": len(self.examples),
-            "tokens": sum(example.num_tokens for example in self.examples),
+            "tokens": self.num_tokens,
             "trained_tokens": sum(example.num_trained for example in self.examples),
         }
 
@@ -69,7 +79,7 @@ def draw(
     """Examples of as many rows as the settings allow, in an order that the seed draws.
 
     Args:
-        rows: all there are.
+        rows: all there are; in which order makes no difference.
         settings: how many of them.
         seed: of the run.
         longest: tokens of a sequence that may be learned from.
@@ -78,30 +88,64 @@ def draw(
     Raises:
         DataError: none is left.
     """
-    all_rows = list(rows)
-    random.Random(derive(seed, "rows")).shuffle(all_rows)
-    drawn = Drawn(num_rows=len(all_rows))
+    drawn = Drawn()
+    kept = _sifted(rows, drawn)
+    random.Random(derive(seed, "rows")).shuffle(kept)
     num_tokens = 0
-    for number, row in enumerate(all_rows):
-        if _is_enough(settings, number, num_tokens):
-            drawn.num_left_out = len(all_rows) - number
+    for number, row in enumerate(kept):
+        if number == settings.max_rows:
+            drawn.num_left_out = len(kept) - number
             break
-        for example in encode(row):
-            if example is None:
-                drawn.num_too_long += 1
-            else:
-                drawn.examples.append(example)
-                num_tokens += example.num_tokens
+        found = list(encode(row))
+        fitting = [example for example in found if example is not None]
+        num_tokens += sum(example.num_tokens for example in fitting)
+        if settings.max_tokens is not None and num_tokens > settings.max_tokens:
+            drawn.num_left_out = len(kept) - number
+            break
+        drawn.num_too_long += len(found) - len(fitting)
+        drawn.examples += fitting
     if not drawn.examples:
-        raise DataError(
-            f"none of the {len(all_rows)} rows can be learned from, {drawn.num_too_long} are "
-            f"longer than {longest} tokens (trainer.data.max_length={settings.max_length}, or the "
-            "context of the model); raise it, or name another trainer.source"
-        )
+        raise DataError(_why_none(drawn, settings, longest, num_tokens))
     return drawn
 
 
-def _is_enough(settings: DataSettings, num_rows: int, num_tokens: int) -> bool:
-    return (settings.max_rows is not None and num_rows >= settings.max_rows) or (
-        settings.max_tokens is not None and num_tokens >= settings.max_tokens
+def _sifted(rows: Iterable[Row], drawn: Drawn) -> list[Row]:
+    """Each row once, without those that others contradict, in the order of their contents.
+
+    So nothing hangs on the order of files, and of lines in them.
+    """
+    found: dict[bytes, Row] = {}
+    for row in rows:
+        drawn.num_rows += 1
+        first = found.setdefault(row.digest(), row)
+        if _place(row) < _place(first):
+            found[row.digest()] = row
+    kept = [found[digest] for digest in sorted(found) if found[digest].contrary() not in found]
+    drawn.num_duplicates = drawn.num_rows - len(found)
+    drawn.num_conflicts = len(found) - len(kept)
+    return kept
+
+
+def _place(row: Row) -> tuple[float, tuple[object, ...]]:
+    """Which of equal rows stands for them: the one with the largest weight, then by origin."""
+    return (-row.weight if isinstance(row, DPORow) else 0.0), row.origin.order
+
+
+def _why_none(drawn: Drawn, settings: DataSettings, longest: int, num_tokens: int) -> str:
+    if drawn.num_conflicts and drawn.num_conflicts + drawn.num_duplicates == drawn.num_rows:
+        return (
+            f"none of the {drawn.num_rows} rows can be learned from, since each is contradicted by "
+            "another; name another trainer.source"
+        )
+    if settings.max_tokens is not None and num_tokens > settings.max_tokens:
+        return (
+            f"trainer.data.max_tokens={settings.max_tokens} is less than the {num_tokens} tokens "
+            "of the first row that was drawn; raise it"
+        )
+    num_tried = drawn.num_rows - drawn.num_duplicates - drawn.num_conflicts - drawn.num_left_out
+    of_all = "" if num_tried == drawn.num_rows else f" that were drawn of {drawn.num_rows}"
+    return (
+        f"none of the {num_tried} rows{of_all} can be learned from, {drawn.num_too_long} sequences "
+        f"are longer than {longest} tokens (trainer.data.max_length={settings.max_length}, or the "
+        "context of the model); raise it, or name another trainer.source"
     )

@@ -154,7 +154,7 @@ def test_rows_that_are_all_too_long_are_no_rows(base, tmp_path):
     data = DataSettings(max_rows=None, max_tokens=None, max_length=8, too_long="drop")
     message = refusal(trainer_of("dpo", source, data=data), model_of(base), tmp_path / "run")
     assert message.startswith(
-        "none of the 5 rows can be learned from, 5 are longer than 8 tokens "
+        "none of the 5 rows can be learned from, 5 sequences are longer than 8 tokens "
         "(trainer.data.max_length=8"
     )
 

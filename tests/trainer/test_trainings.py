@@ -111,13 +111,15 @@ def test_the_summary_counts_every_row(base, tmp_path):
     summary = train(trainer_of("sft", source, data=data), model_of(base), tmp_path / "cut")
     # <|start|>user\\n hi <|end|> are 1 + 5 + 2 + 1, <|start|>assistant\\n 1 + 10, yes<|end|> 4
     assert summary["data"] == {
-        **{"rows": 3, "left_out": 0, "too_long": 1, "cut": 1, "sequences": 2},
+        **{"rows": 3, "duplicates": 0, "conflicts": 0, "left_out": 0},
+        **{"too_long": 1, "cut": 1, "sequences": 2},
         **{"tokens": 2 * 24, "trained_tokens": 2 * 4},
     }
     data = DataSettings(max_rows=None, max_tokens=None, max_length=64, too_long="drop")
     summary = train(trainer_of("sft", source, data=data), model_of(base), tmp_path / "drop")
     assert summary["data"] == {
-        **{"rows": 3, "left_out": 0, "too_long": 2, "cut": 0, "sequences": 1},
+        **{"rows": 3, "duplicates": 0, "conflicts": 0, "left_out": 0},
+        **{"too_long": 2, "cut": 0, "sequences": 1},
         **{"tokens": 24, "trained_tokens": 4},
     }
     assert summary == json.loads((tmp_path / "drop" / "summary.json").read_text())
@@ -125,7 +127,7 @@ def test_the_summary_counts_every_row(base, tmp_path):
 
 @pytest.mark.parametrize(
     ("limits", "num_learned"),
-    [({"max_rows": 3}, 3), ({"max_tokens": 49}, 3), ({"max_tokens": 48}, 2), ({}, 8)],
+    [({"max_rows": 3}, 3), ({"max_tokens": 72}, 3), ({"max_tokens": 71}, 2), ({}, 8)],
 )
 def test_a_draw_ends_at_so_many_rows_or_tokens(base, tmp_path, limits, num_learned):
     rows = [{"messages": [user("h" + str(place)), agent("yes")]} for place in range(8)]
@@ -163,7 +165,8 @@ def test_a_control_deals_the_labels_out_anew_and_keeps_their_numbers(base, tmp_p
 def test_kto_rows_that_fill_no_batch_are_counted(base, tmp_path):
     # five rows of one task and one of another give one batch of two
     origin = {"run": "r", "task_id": "a", "nodes": [0]}
-    rows = [row | {"origin": origin} for row in toy_rows("kto", 5)] + toy_rows("kto", 1)
+    *own, other = toy_rows("kto", 6)
+    rows = [*(row | {"origin": origin} for row in own), other | {"label": True}]
     source = write_rows(tmp_path / "rows.jsonl", rows)
     with pytest.raises(DataError, match="there are 2 good and 0 bad outputs, and KTO needs both"):
         train(trainer_of("kto", source), model_of(base), tmp_path / "one")
