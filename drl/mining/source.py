@@ -53,7 +53,9 @@ class Source:
     _toolboxes: dict[str, Toolbox] = field(init=False, repr=False, default_factory=dict)
 
     def trees(self) -> Iterator[DialogueTree]:
-        """The trees, one at a time; each call reads them anew.
+        """The trees, one at a time; each call reads them anew, in the same order.
+
+        Those of a run come by task id and trial, in whatever order its rollouts finished.
 
         Raises:
             DataError: there are none, all are broken, or one is of a task that the data lacks.

@@ -12,7 +12,8 @@ from drl.tree.codec import from_line, to_line
 from drl.tree.dialogue_tree import DialogueTree
 
 FILE_NAME = "rollouts.jsonl"
-_START = re.compile(rb'\{"task_id":"((?:[^"\\]|\\.)*)","trial":(\d+),')
+_Key = tuple[bytes, int]
+_START = re.compile(rb'\s*\{\s*"task_id"\s*:\s*"((?:[^"\\]|\\.)*)"\s*,\s*"trial"\s*:\s*(\d+)\s*,')
 
 
 class RolloutStore:
@@ -46,24 +47,34 @@ class RolloutStore:
 
 
 def read_trees(path: Path) -> Iterator[DialogueTree]:
-    """The last attempt of each (task, trial), one at a time; a cut last line is passed over.
+    """The last attempt of each (task, trial), one at a time, by task id and then trial.
+
+    Rollouts finish in any order, so the order of the lines says nothing. Memory holds a key and a
+    place a tree. A cut last line is passed over.
 
     Raises:
         DataError: a line in between is not a tree.
     """
-    last = {_key(line) or number: number for number, line in whole_lines(path)}
-    wanted = set(last.values())
+    last: dict[_Key, tuple[int, int]] = {}
+    place = 0
     for number, line in whole_lines(path):
-        if number in wanted:
+        last[_key(line, number)] = (number, place)
+        place += len(line)
+    with path.open("rb") as lines:
+        for _, (number, place) in sorted(last.items()):
+            lines.seek(place)
             try:
-                yield from_line(line)
+                yield from_line(lines.readline())
             except DataError as error:
                 raise DataError(
                     f"{path}:{number}: {error}; move the file away to start anew"
                 ) from error
 
 
-def _key(line: bytes) -> tuple[bytes, bytes] | None:
-    """Task and trial, as a line begins with them; cheaper than reading the tree."""
+def _key(line: bytes, number: int) -> _Key:
+    """Task and trial, as a line begins with them; cheaper than reading the tree.
+
+    A line that begins otherwise is no tree, and comes before all trees.
+    """
     start = _START.match(line)
-    return (start[1], start[2]) if start else None
+    return (start[1], int(start[2])) if start else (b"", -number)

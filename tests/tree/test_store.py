@@ -71,6 +71,18 @@ def test_what_was_appended_is_done_and_can_be_read(tmp_path):
     assert [tree.task_id for tree in read_trees(tmp_path / FILE_NAME)] == ["a", "a", "b"]
 
 
+def test_trees_come_by_task_and_trial_whenever_they_finished(tmp_path):
+    file = tmp_path / FILE_NAME
+    keys = [("b", 0), ("a", 10), ("a", 2), ("c", 0), ('a"', 0)]
+    lines = [to_line(a_tree(*key)) + b"\n" for key in keys]
+    spaced = json.dumps(json.loads(to_line(a_tree("B", 1)))).encode() + b"\n"  # by another program
+    file.write_bytes(b"".join([spaced, *lines, to_line(a_tree("0"))]))  # the last one is cut
+    found = [(tree.task_id, tree.trial) for tree in read_trees(file)]
+    assert found == [("B", 1), ("a", 2), ("a", 10), ('a"', 0), ("b", 0), ("c", 0)]
+    file.write_bytes(b"".join([*reversed(lines), spaced]))
+    assert [(tree.task_id, tree.trial) for tree in read_trees(file)] == found
+
+
 @pytest.mark.parametrize("left", [1, 10, 200])
 def test_a_cut_last_line_is_dropped_and_written_again(tmp_path, left):
     file = tmp_path / FILE_NAME

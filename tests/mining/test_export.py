@@ -1,0 +1,50 @@
+"""What an export writes: the same bytes for the same trees, and only where it may."""
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from drl.mining.card import Card
+from drl.mining.export import export
+from drl.mining.mine import Counts, mine
+from drl.mining.source import Source
+from drl.tree.codec import to_line
+from drl.tree.store import FILE_NAME, read_trees
+from tests.mining.forest import ListedMiner, agent_of, labelled, source_of, tree_of
+
+AGENT = agent_of("react/compact")
+MINER = ListedMiner(
+    {
+        "a": [labelled("p", "good", label=True, task="a")],
+        "b": [labelled("p", "good", label=True, task="b"), labelled("p", "x", label=False)],
+        "c": [labelled("q", "good", label=True, task="c")],
+    }
+)
+
+
+def write(source: Source, out: Path, *, force: bool = False) -> Counts:
+    """Export what MINER finds."""
+    card = Card(
+        file=out.name,
+        file_format="kto",
+        policy="listed",
+        settings={},
+        agent=None,
+        sources=[source],
+        command="none",
+    )
+    return export(mine(MINER, [source], None, "kto"), card, out, force=force)
+
+
+def test_rows_do_not_depend_on_the_order_in_which_rollouts_finished(tmp_path):
+    # the rows of a and b are equal: which of them is kept, and where it stands, is for both orders
+    lines = [to_line(tree_of(task)) + b"\n" for task in "abc"]
+    written = []
+    for order in (lines, lines[::-1]):
+        (tmp_path / FILE_NAME).write_bytes(b"".join(order))
+        stored = replace(source_of(agent=AGENT), read=partial(read_trees, tmp_path / FILE_NAME))
+        write(stored, tmp_path / "rows.jsonl", force=True)
+        names = ("rows.jsonl", "rows.jsonl.card.md")
+        written.append([(tmp_path / name).read_bytes() for name in names])
+    assert written[0] == written[1]
+    assert written[0][0].count(b"\n") == 3
