@@ -141,6 +141,8 @@ class Step:
     reply: str | None = None
     sampled: Sampled | None = field(default=None, compare=False, repr=False)
     """The tokens behind the text, where a model wrote it; kept in memory only."""
+    is_cut: bool = False
+    """Whether a limit of tokens ended the text, and not who wrote it."""
 
 
 class Executed(NamedTuple):

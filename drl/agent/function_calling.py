@@ -60,7 +60,8 @@ class FunctionCallingAgent(Agent):
         """The step that a model's answer stands for in a situation."""
         text = text_of(completion)
         step = read_last(text) if situation.must_reply else read(text)
-        return replace(step, sampled=completion.sampled)
+        is_cut = completion.finish_reason == "length"
+        return replace(step, sampled=completion.sampled, is_cut=is_cut)
 
     def rewrite(self, step: Step, toolbox: Toolbox) -> tuple[Step, ...]:
         """A step of whatever agent in the form of native calls."""

@@ -99,7 +99,8 @@ class ReactAgent(Agent):
             step = replace(step, reply=heard or None)
             if not heard and not situation.must_reply:
                 step = replace(step, results=(ToolResult(None, error=_NOTHING_SAID),))
-        return replace(step, sampled=completion.sampled)
+        is_cut = completion.finish_reason == "length"
+        return replace(step, sampled=completion.sampled, is_cut=is_cut)
 
     def rewrite(self, step: Step, toolbox: Toolbox) -> tuple[Step, ...]:
         """A step of whatever agent in this style."""

@@ -14,11 +14,22 @@ from drl.types import ToolResult, Turn
 _ERROR = re.compile(r"\b(?:ERROR|FAILURE)\b|\bError:")
 _PAPER_ERRORS = ("ERROR:", "Error:", "FAILURE")
 _RETURN = "APIRETURN"
+_NO_TEXT = "\N{REPLACEMENT CHARACTER}"
+"""Stands where a model's tokens were no text."""
 
 
 def is_own(dialogues: Dialogues, output: Output) -> bool:
-    """Whether the agent would write it: within its limits, and not what stands in for a reply."""
-    return output.step.reply != OUT_OF_CALLS and dialogues.is_asked(output)
+    """Whether the agent would write it, and end it there.
+
+    So it keeps to the agent's limits, is not what stands in for a reply, was not cut by a limit of
+    tokens, and holds nothing that was no text.
+    """
+    return (
+        output.step.reply != OUT_OF_CALLS
+        and not output.step.is_cut
+        and dialogues.is_asked(output)
+        and _is_text(dialogues.message(output))
+    )
 
 
 def is_clean(dialogues: Dialogues, output: Output) -> bool:
@@ -47,6 +58,11 @@ def is_clean_for_paper(messages: Sequence[Message], turns: Iterable[Turn]) -> bo
     return not any(
         any(word in text for word in _PAPER_ERRORS) for text in (*spoken, *written)
     ) and not any(_RETURN in text for text in written)
+
+
+def _is_text(message: Message) -> bool:
+    called = (part for call in message.tool_calls for part in (call.name, call.arguments))
+    return not any(_NO_TEXT in part for part in (message.content, *called))
 
 
 def _text(result: ToolResult) -> str:

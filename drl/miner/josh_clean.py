@@ -1,7 +1,8 @@
 """josh-train's recipe without its noise: only outputs that act, and only failures that are known.
 
-Unlike there, an output that neither calls nor replies, or that is or brought an error, is not
-learned, though it stays in the dialogue; and a branch that was cut is no failure.
+Unlike there, an output that neither calls nor replies, that is or brought an error, or that a limit
+of tokens cut, is not learned, though it stays in the dialogue; and a branch that was cut is no
+failure.
 """
 
 from __future__ import annotations

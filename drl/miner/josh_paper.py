@@ -1,7 +1,8 @@
 """josh-train's own recipe (its data of June 2024): whole golden dialogues, and steps beside them.
 
 Prompts and outputs are compared as messages, as it does; so a prompt is the dialogue as shown in
-hindsight, without the note that asks for a reply when calls are used up.
+hindsight, without the note that asks for a reply when calls are used up. Nor does it ask, as other
+miners do, whether a limit of tokens cut an output, or whether it is all text.
 """
 
 from __future__ import annotations

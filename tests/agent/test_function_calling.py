@@ -72,6 +72,11 @@ def test_the_text_of_a_step_is_what_the_model_sent_without_its_ids():
     assert step.sampled == sampled
 
 
+def test_a_step_tells_whether_a_limit_of_tokens_ended_it():
+    assert act(Completion("There is", "length")).is_cut
+    assert not act(Completion("There is", "stop")).is_cut
+
+
 def test_a_step_is_shown_as_it_was_sent_with_an_answer_to_every_call():
     step = replace(act(TWO), results=(ToolResult([{"name": "é"}]), ToolResult(None, "no")))
     assert told(step) == (

@@ -92,6 +92,13 @@ def test_text_and_tokens_of_a_step_are_exactly_the_models():
     assert step.plan == f"a{MARK}b"
 
 
+@pytest.mark.parametrize("must_reply", [False, True])
+def test_a_step_tells_whether_a_limit_of_tokens_ended_it(must_reply):
+    known = situation(must_reply=must_reply)
+    assert act(Completion(REPLY[:20], "length"), known).is_cut
+    assert not act(Completion(REPLY[:20], "stop"), known).is_cut
+
+
 def test_what_was_made_up_after_a_call_is_not_shown_again():
     text = f"{CALL}\nAPIRETURN [] {MARK} SPEAK None. {MARK}"
     step = replace(act(text), results=(ToolResult([1]),))

@@ -22,6 +22,7 @@ from drl.miner.base import Origin, SFTRow
 from drl.miner.josh_clean import JoshCleanMiner
 from drl.miner.josh_paper import JoshPaperMiner
 from drl.play.moves import OUT_OF_CALLS
+from drl.tree.codec import from_line, to_line
 from drl.types import Failure, Role, Step, StopReason, ToolResult, Turn
 
 PAPER = JoshPaperMiner()
@@ -169,6 +170,27 @@ def test_a_reply_that_stands_in_for_the_agent_s_is_never_learned():
     first = tree.act(tree.ask(None, "hi"), Step("CALL", reply=OUT_OF_CALLS))
     tree.win(tree.ask(first, "well?"), say("found"))
     assert [row[1] for row in labels(mined(CLEAN, "kto", tree))] == ["SAY found"]
+
+
+@pytest.mark.parametrize(
+    "amiss", [replace(say("I have fou"), is_cut=True), say("I have \N{REPLACEMENT CHARACTER}")]
+)
+def test_a_cut_output_or_one_that_is_no_text_stays_unlearned_but_for_the_paper(amiss):
+    tree = Grove()
+    opening = tree.ask(None, "hi")
+    first = tree.act(opening, amiss)
+    tree.win(tree.ask(first, "well?"), say("found"))
+    for sibling in (say("no"), amiss, replace(amiss, text="SAY huh", reply="huh", is_cut=True)):
+        tree.act(opening, sibling, stop=StopReason.MAX_TURNS)
+    (row,) = mined(CLEAN, "sft", tree)
+    assert [row.messages[place].content for place in row.trained] == ["SAY found"]
+    assert row.messages[2].content == amiss.text
+    assert labels(mined(CLEAN, "kto", tree))[0][1:] == ("SAY found", True)
+    assert not any(amiss.text in output for _, output, _ in labels(mined(CLEAN, "kto", tree)))
+    (whole,) = mined(PAPER, "sft", tree)
+    assert whole.trained == (2, 4)
+    from_file = from_line(to_line(tree))
+    assert mined(CLEAN, "sft", from_file) == [row]
 
 
 def test_calls_beyond_the_limit_of_the_agent_that_learns_are_not_learned():

@@ -131,6 +131,17 @@ def test_what_cannot_be_read_is_rejected_and_never_chosen():
     assert pairs(mined(SIBLINGS, "dpo", tree)) == [(["hi"], NORTH, "huh")]
 
 
+def test_an_output_that_a_limit_of_tokens_cut_is_in_no_pair():
+    cut = replace(say("wait"), is_cut=True)
+    tree = fork()
+    tree.act(0, cut, stop=StopReason.MAX_TURNS)
+    assert mined(SIBLINGS, "dpo", tree) == []
+    tree = Grove()
+    tree.win(tree.ask(None, "hi"), cut)
+    tree.act(0, say("no"), stop=StopReason.MAX_TURNS)
+    assert mined(SIBLINGS, "dpo", tree) == mined(SIBLINGS, "kto", tree) == []
+
+
 def test_tries_that_part_inside_a_turn_share_what_was_done_before():
     tree = Grove()
     shared = tree.act(tree.ask(None, "hi"), call("north"))
