@@ -29,8 +29,8 @@ def compare(
     """Compare runs task by task, and name a winner only where chance and setting allow it.
 
     Differences have 95 % intervals over tasks, a noise floor, and the true difference that so many
-    tasks would find in four of five cases. Runs that differ in more than their policies (tasks,
-    data, customer, environment, reward, search) are shown, and no winner is named.
+    tasks would find in four of five cases. Runs that differ in more than their policies (agent
+    and llm) are shown, and no winner is named.
     """
     import json
 

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from drl.evaluation.run_result import RunResult
-from drl.runtime.run_dir import differences, essence
+from drl.runtime.run_dir import SIDE_KEYS, differences, essence
 from drl.types import JSON
 
 MAX_UNPAIRED = 0.05
 """Share of the tasks that may lack a score in one of the runs. Dialogues do not break at random,
 so what is missing could hide a difference of up to this size."""
 
-_MUST_AGREE = ("environment", "user_simulator", "user_llm", "reward", "score", "judge_llm")
-"""Groups that decide what is played and how it is graded; the rest is the policy."""
+_MAY_DIFFER = frozenset({"agent", "llm", "name", "seed", "trainer", "miner"})
+"""The policy is `agent` and `llm`. The seed is chance; of the trainer only the trials count here,
+which are remarked upon; rows are mined after the play. All else decides what is played, how far,
+and how it is graded."""
+
+_PACE = frozenset({"concurrency"})
+"""Settings of how fast a run is played."""
 
 
 def obstacles(base: RunResult, other: RunResult, num_paired: int) -> list[str]:
@@ -33,7 +38,7 @@ def obstacles(base: RunResult, other: RunResult, num_paired: int) -> list[str]:
     if base.data_version is None or base.data_version != other.data_version:
         versions = (run.data_version or "unknown" for run in (base, other))
         found.append(f"data versions differ or are unknown ({' and '.join(versions)})")
-    for group in _MUST_AGREE:
+    for group in _must_agree(base.config, other.config):
         keys = differences(_node(base.config, group), _node(other.config, group), f"{group}.")
         if keys:
             found.append(f"{group} differs ({', '.join(keys[:4])})")
@@ -81,9 +86,21 @@ def settings_that_differ(base: RunResult, other: RunResult) -> list[str]:
     ]
 
 
+def _must_agree(*configs: Mapping[str, JSON]) -> list[str]:
+    """The groups and settings of these configs that have to be the same.
+
+    What evaluations of self-training have of their own stands in the places of other groups when
+    it is played.
+    """
+    names = {name for config in configs for name in config} - _MAY_DIFFER - SIDE_KEYS
+    return sorted(name for name in names if not name.startswith("eval_"))
+
+
 def _node(config: Mapping[str, JSON], group: str) -> JSON:
-    """A group's node without what makes no other run; what is not chosen has none."""
-    node = config.get(group)
+    """A group's node without what makes no other result; what is not chosen has none."""
+    node = essence(config.get(group))
     if node is None and group == "score":
         return _node(config, "reward")
-    return {} if node is None else essence(node)
+    if isinstance(node, Mapping):
+        return {key: value for key, value in node.items() if key not in _PACE}
+    return {} if node is None else node

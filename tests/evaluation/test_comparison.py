@@ -14,6 +14,8 @@ CONFIG = {
     "user_simulator": {"_target_": "U", "phrasing": "train"},
     "reward": {"_target_": "R", "judge_against": "task"},
     "agent": {"_target_": "A", "temperature": 0.0},
+    "rollout": {"_target_": "L", "max_steps": 15, "concurrency": 64},
+    "llm": {"_target_": "M", "adapter": None},
 }
 
 
@@ -161,6 +163,14 @@ def test_fewer_calls_are_no_victory():
             "environment differs (environment.mode)",
         ),
         ({"config": {**CONFIG, "score": {"_target_": "S"}}}, "score differs (score._target_"),
+        ({"config": config("reward", judge_against="open")}, "reward differs (reward.judge_"),
+        ({"config": config("rollout", max_steps=8)}, "rollout differs (rollout.max_steps)"),
+        ({"config": config("dataset", limit=30)}, "dataset differs (dataset.limit)"),
+        (
+            {"config": {**CONFIG, "user_llm": {"_target_": "M"}}},
+            "user_llm differs (user_llm._target_)",
+        ),
+        ({"config": {**CONFIG, "curriculum": "easy"}}, "curriculum differs (curriculum)"),
         ({"num_missing": 7}, "high is not finished (7 rollouts are missing"),
         ({"task_ids": HIGH.task_ids | {"more"}}, "task sets differ (20 and 21, 20 shared)"),
     ],
@@ -182,9 +192,12 @@ def test_a_score_that_is_the_reward_by_default_is_the_same_score():
 
 def test_what_belongs_to_the_policy_or_to_the_machine_may_differ():
     other = config("agent", temperature=1.0) | {"seed": 5, "data_dir": "elsewhere"}
+    other |= {"llm": {"_target_": "M", "adapter": "run"}, "miner": {"_target_": "N"}}
+    other["rollout"] = {**CONFIG["rollout"], "concurrency": 8}
     found = compare_runs(LOW, replace(HIGH, config=other))
     assert found.winner is not None
-    assert found.to_json()["settings_that_differ"] == ["agent.temperature", "seed"]
+    differ = ["agent.temperature", "llm.adapter", "miner", "rollout.concurrency", "seed"]
+    assert found.to_json()["settings_that_differ"] == differ
 
 
 def test_another_plug_in_stands_for_its_settings():
