@@ -19,7 +19,8 @@ def read_rows(path: Path, form: Form) -> Iterator[Row]:
     """The rows of a file, one at a time.
 
     Keys that drl does not know are passed over. `trained` of an SFT row lists the positions of the
-    messages to learn from; without it all of the agent's are learned.
+    messages to learn from; without it all of the agent's are learned. Of either, none is learned
+    that has the `weight` 0, as OpenAI's format has it.
 
     Raises:
         DataError: there is no such file, it holds no rows, or a line is no row of this form.
@@ -44,6 +45,28 @@ def read_rows(path: Path, form: Form) -> Iterator[Row]:
                     ) from error
     if is_empty:
         raise DataError(f"{path}: holds no rows; name a file that does")
+
+
+def read_origin(raw: JSON) -> Origin | None:
+    """What stands under `origin` or `rejected_origin` in a row; None where that names no run.
+
+    Rewards are left out.
+
+    Raises:
+        ValueError: it names a run, but no place in it.
+    """
+    if not (isinstance(raw, Mapping) and "run" in raw and "task_id" in raw):
+        return None
+    nodes, step, trial = raw.get("nodes") or [], raw.get("step"), raw.get("trial", 0)
+    if not isinstance(nodes, list) or not isinstance(trial, int):
+        raise ValueError("origin.nodes must be a list and origin.trial a number")
+    return Origin(
+        run=str(raw["run"]),
+        task_id=str(raw["task_id"]),
+        trial=trial,
+        nodes=tuple(node for node in nodes if isinstance(node, int)),
+        step=step if isinstance(step, int) else None,
+    )
 
 
 def _row(raw: JSON, form: Form, place: str) -> Row:
@@ -142,9 +165,25 @@ def _trained(raw: Mapping[str, JSON], messages: Sequence[Message]) -> tuple[int,
         listed = list(own)
     if not isinstance(listed, list) or not all(place in own for place in listed):
         raise ValueError("trained must list positions of messages of the assistant")
-    if not listed:
+    weights = _weights(raw)
+    trained = tuple(place for place in own if place in listed and weights[place])
+    if not trained:
         raise ValueError("no message of the assistant is trained")
-    return tuple(place for place in own if place in listed)
+    return trained
+
+
+def _weights(raw: Mapping[str, JSON]) -> list[int]:
+    """OpenAI's, of each message; 1 where none stands."""
+    weights: list[int] = []
+    messages = raw["messages"]
+    assert isinstance(messages, list), "they were read before"
+    for place, message in enumerate(messages):
+        assert isinstance(message, Mapping), "they were read before"
+        weight = message.get("weight", 1)
+        if weight not in (0, 1):
+            raise ValueError(f"messages.{place}.weight={weight!r} must be 0 or 1")
+        weights.append(int(weight))
+    return weights
 
 
 def _tools(raw: JSON) -> tuple[ToolSpec, ...]:
@@ -168,15 +207,4 @@ def _tool(raw: JSON) -> ToolSpec:
 
 def _origin(raw: JSON, place: str) -> Origin:
     """Where a row says it comes from; a row of another maker comes from its line."""
-    if not isinstance(raw, Mapping):
-        return Origin(run=place, task_id=place, trial=0, nodes=())
-    nodes, step, trial = raw.get("nodes") or [], raw.get("step"), raw.get("trial", 0)
-    if not isinstance(nodes, list) or not isinstance(trial, int):
-        raise ValueError("origin.nodes must be a list and origin.trial a number")
-    return Origin(
-        run=str(raw.get("run", place)),
-        task_id=str(raw.get("task_id", place)),
-        trial=trial,
-        nodes=tuple(node for node in nodes if isinstance(node, int)),
-        step=step if isinstance(step, int) else None,
-    )
+    return read_origin(raw) or Origin(run=place, task_id=place, trial=0, nodes=())
