@@ -22,7 +22,7 @@ from drl.miner.base import Form, Row
 from drl.runtime.progress import progress_bar
 from drl.runtime.run_dir import RunDir
 from drl.trainer._forgetting import summarise
-from drl.trainer._rows import claim_rows
+from drl.trainer._rows import check_files, claim_rows, keep_digests
 from drl.trainer.base import Parts, Trainer, chosen
 from drl.types import JSON
 
@@ -73,6 +73,7 @@ class FinetuneTrainer(Trainer):
 
     def run(self, parts: Parts, run_dir: RunDir) -> Mapping[str, JSON]:
         """Train, keep the adapter, and say how it went; a run that is over is only told of."""
+        check_files(run_dir, self.source)
         summary = _finished(run_dir)
         if summary is None:
             weights = chosen(parts.llm).weights()
@@ -113,6 +114,8 @@ class FinetuneTrainer(Trainer):
             resume=run_dir.path / RESUME,
         )
         lesson = self.learning(learner, drawn.examples, options)
+        if run_dir.leads:
+            keep_digests(run_dir, self.source)
         numbers = _train(lesson.trainer, parts.name, run_dir)
         whole = whole_weights(lesson.trainer)
         if run_dir.leads:

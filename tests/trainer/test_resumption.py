@@ -21,6 +21,7 @@ from trainer.trainings import (
     write_rows,
 )
 
+from drl.errors import DataError, RunError
 from drl.finetune.settings import LoraSettings
 from tests.finetune.adapters import save_adapter
 from tests.llm.tiny_model import save_tiny_model
@@ -144,6 +145,26 @@ def test_a_run_that_is_over_is_only_told_of(base, tmp_path, capsys):
     assert train(trainer_of("sft", source), model_of(base), run) == json.loads(json.dumps(summary))
     assert before == {p: p.stat().st_mtime_ns for p in run.rglob("*") if p.name != ".lock"}
     assert capsys.readouterr().out.count("trained tokens") == 2
+
+
+@pytest.mark.parametrize("is_over", [False, True])
+def test_a_run_is_not_taken_up_with_rows_that_have_changed(base, tmp_path, is_over):
+    rows = toy_rows("sft", 6)
+    source, run = tmp_path / "rows.jsonl", tmp_path / "run"
+    write_rows(source, [*rows[1:], {"messages": []}])
+    with pytest.raises(DataError):  # before anything is learned, so the file may be mended
+        train(setting("sft", source), model_of(base), run)
+    write_rows(source, rows)
+    if is_over:
+        train(setting("sft", source), model_of(base), run)
+    else:
+        with pytest.raises(KeyboardInterrupt):
+            train(stopping(setting("sft", source), 3), model_of(base), run)
+    write_rows(source, rows[:5])
+    with pytest.raises(RunError, match=rf"^{source}: has changed since {run} began to learn"):
+        train(setting("sft", source), model_of(base), run)
+    write_rows(source, rows)
+    train(setting("sft", source), model_of(base), run)
 
 
 COMMAND = """

@@ -70,7 +70,15 @@ def test_a_toy_is_learned_quietly_and_in_its_folder_alone(
         assert logged[-1]["logps/chosen"] > logged[0]["logps/chosen"]
     assert not any(home.iterdir())
     assert {path.name for path in folder.iterdir()} == {
-        *(".hydra", ".lock", "checkpoints", "metrics.jsonl", "provenance.json", "summary.json"),
+        *(
+            ".hydra",
+            ".lock",
+            "checkpoints",
+            "data",
+            "metrics.jsonl",
+            "provenance.json",
+            "summary.json",
+        ),
     }
     assert capfd.readouterr().err == ""
     assert not caplog.records
