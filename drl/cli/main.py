@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -76,6 +77,7 @@ def data_josh_release(
 
 def main() -> None:
     """Run the command line; what is wrong is said in one line."""
+    logging.basicConfig(level="WARNING", format="%(levelname)s: %(message)s")
     try:
         app()
     except DrlError as error:

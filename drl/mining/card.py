@@ -11,6 +11,9 @@ from drl.mining.mine import Counts
 from drl.mining.source import Source
 from drl.types import JSON
 
+_EVALUATION = ("test", "full_test")
+"""Splits that policies are evaluated on."""
+
 _EXPLAINED = {
     "trees": "trees that were read",
     "broken": "of them broken, which give no rows",
@@ -24,6 +27,18 @@ _EXPLAINED = {
     "rows": "rows in the file",
     "tasks": "tasks that gave them",
 }
+
+
+def evaluation_tasks(counts: Counts) -> str | None:
+    """What to know of rows that come of tasks to evaluate on; None where there are no such rows."""
+    splits = [split for split in _EVALUATION if counts.tasks.get(split)]
+    if not splits:
+        return None
+    num_tasks = len(set().union(*(counts.tasks[split] for split in splits)))
+    return (
+        f"rows of {num_tasks} tasks of the {' and '.join(splits)} split: what is learned from them "
+        "cannot be evaluated there"
+    )
 
 
 @dataclass(slots=True)
@@ -67,6 +82,7 @@ class Card:
         splits = {split: len(tasks) for split, tasks in sorted(counts.tasks.items())}
         settings = {k: v for k, v in self.settings.items() if k != "_target_"}
         sizes = ", ".join(f"{name} {size}" for name, size in lengths.to_json().items())
+        warning = evaluation_tasks(counts)
         return "\n".join(
             [
                 f"# {self.file}",
@@ -82,6 +98,7 @@ class Card:
                 f"- Policy: `{self.policy}`, {_listed(settings)}",
                 f"- Written as: {self._written_as()}",
                 f"- Tasks by split: {_listed(splits)}",
+                *([] if warning is None else [f"- **Take care:** {warning}"]),
                 f"- Length of a row in characters, prompt and output: {sizes}",
                 "",
                 "Rows of a search are not what its agent does alone: the search saw the rewards.",

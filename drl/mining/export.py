@@ -8,6 +8,7 @@ FILE.jsonl.origins.jsonl   for OpenAI, whose format holds no origins: those of l
 from __future__ import annotations
 
 import json
+import logging
 import os
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -16,10 +17,12 @@ from typing import IO
 
 from drl.errors import RunError
 from drl.miner.base import Row
-from drl.mining.card import Card, Lengths
+from drl.mining.card import Card, Lengths, evaluation_tasks
 from drl.mining.formats import Format, origins, to_openai, to_trl
 from drl.mining.mine import Counts, Mined
 from drl.types import JSON
+
+_LOG = logging.getLogger(__name__)
 
 ORIGINS = ".origins.jsonl"
 """What the file of origins is called, after the name of the rows."""
@@ -30,6 +33,8 @@ CARD = ".card.md"
 
 def export(mined: Mined, card: Card, file: Path, *, force: bool) -> Counts:
     """Write all rows with their card; what was counted on the way.
+
+    Says so where rows come of tasks that policies are evaluated on.
 
     Raises:
         RunError: a file is there already, without `force`; or it cannot be written.
@@ -54,6 +59,9 @@ def export(mined: Mined, card: Card, file: Path, *, force: bool) -> Counts:
     finally:
         for draft in drafts.values():
             draft.unlink(missing_ok=True)
+    warning = evaluation_tasks(mined.counts)
+    if warning is not None:
+        _LOG.warning("%s: %s", file, warning)
     return mined.counts
 
 

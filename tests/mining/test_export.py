@@ -1,5 +1,6 @@
 """What an export writes: the same bytes for the same trees, and only where it may."""
 
+import logging
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,8 +16,8 @@ from tests.mining.forest import ListedMiner, agent_of, labelled, source_of, tree
 AGENT = agent_of("react/compact")
 MINER = ListedMiner(
     {
-        "a": [labelled("p", "good", label=True, task="a")],
-        "b": [labelled("p", "good", label=True, task="b"), labelled("p", "x", label=False)],
+        "a": [labelled("p", "good", label=True), labelled("p", "x", label=False)],
+        "b": [labelled("p", "good", label=True, task="b")],
         "c": [labelled("q", "good", label=True, task="c")],
     }
 )
@@ -48,3 +49,22 @@ def test_rows_do_not_depend_on_the_order_in_which_rollouts_finished(tmp_path):
         written.append([(tmp_path / name).read_bytes() for name in names])
     assert written[0] == written[1]
     assert written[0][0].count(b"\n") == 3
+
+
+def test_rows_of_tasks_to_evaluate_on_are_warned_of_once_and_in_the_card(tmp_path, caplog):
+    out = tmp_path / "rows.jsonl"
+    of_test = source_of(*map(tree_of, "abc"), agent=AGENT)
+    with caplog.at_level(logging.WARNING):
+        write(of_test, out)
+    # of a and c; the one row that b gives is one of a already
+    warning = (
+        "rows of 2 tasks of the test split: what is learned from them cannot be evaluated there"
+    )
+    assert [record.getMessage() for record in caplog.records] == [f"{out}: {warning}"]
+    assert f"- **Take care:** {warning}\n" in Path(f"{out}.card.md").read_text()
+
+    caplog.clear()
+    of_train = {name: replace(task, split="train") for name, task in of_test.tasks.items()}
+    write(replace(of_test, tasks=of_train), out, force=True)
+    assert caplog.records == []
+    assert "Take care" not in Path(f"{out}.card.md").read_text()
