@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO
@@ -37,15 +37,11 @@ def export(mined: Mined, card: Card, file: Path, *, force: bool) -> Counts:
     Says so where rows come of tasks that policies are evaluated on.
 
     Raises:
-        RunError: a file is there already, without `force`; or it cannot be written.
+        RunError: a file is there already, without `force`; or it cannot be written there.
         DataError: there are no rows; then nothing is written.
     """
-    names = [file, _beside(file, CARD)]
-    if card.file_format == "openai":
-        names.append(_beside(file, ORIGINS))
-    there = [str(name) for name in names if name.exists()]
-    if there and not force:
-        raise RunError(f"{there[0]}: is there already; add --force to replace it")
+    names = _names(file, card.file_format)
+    _check_places(names, force=force)
     drafts = {name: name.with_name(f".{name.name}.{os.getpid()}.draft") for name in names}
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -63,6 +59,31 @@ def export(mined: Mined, card: Card, file: Path, *, force: bool) -> Counts:
     if warning is not None:
         _LOG.warning("%s: %s", file, warning)
     return mined.counts
+
+
+def _names(file: Path, file_format: Format) -> list[Path]:
+    """The files of one export.
+
+    Raises:
+        RunError: there is no name to begin with.
+    """
+    if not file.name:
+        raise RunError(f"{file}: is a folder, and the rows need a file; choose another --out")
+    endings = (CARD, ORIGINS) if file_format == "openai" else (CARD,)
+    return [file, *(_beside(file, ending) for ending in endings)]
+
+
+def _check_places(names: Sequence[Path], *, force: bool) -> None:
+    """Refuse to replace anything but files, and those without `force`.
+
+    Raises:
+        RunError: one is there already.
+    """
+    for name in names:
+        if os.path.lexists(name) and not name.is_file():
+            raise RunError(f"{name}: is there, and is no file of rows; choose another --out")
+        if name.exists() and not force:
+            raise RunError(f"{name}: is there already; add --force to replace it")
 
 
 def _write(mined: Mined, card: Card, file: Path, drafts: Mapping[Path, Path]) -> None:

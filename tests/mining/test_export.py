@@ -1,10 +1,14 @@
 """What an export writes: the same bytes for the same trees, and only where it may."""
 
 import logging
+import os
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import pytest
+
+from drl.errors import RunError
 from drl.mining.card import Card
 from drl.mining.export import export
 from drl.mining.mine import Counts, mine
@@ -68,3 +72,25 @@ def test_rows_of_tasks_to_evaluate_on_are_warned_of_once_and_in_the_card(tmp_pat
     write(replace(of_test, tasks=of_train), out, force=True)
     assert caplog.records == []
     assert "Take care" not in Path(f"{out}.card.md").read_text()
+
+
+def link_to_nothing(path: Path) -> None:
+    path.symlink_to(path.with_name("gone"))
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir, link_to_nothing])
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.jsonl.card.md"])
+def test_only_files_are_replaced_and_never_a_pipe_a_device_or_a_folder(tmp_path, name, make):
+    make(tmp_path / name)
+    before = (tmp_path / name).lstat()
+    for force in (False, True):
+        with pytest.raises(RunError, match=f"{name}: is there, and is no file of rows; choose"):
+            write(source_of(tree_of("a"), agent=AGENT), tmp_path / "rows.jsonl", force=force)
+    assert (tmp_path / name).lstat() == before
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize("out", [Path("/"), Path()])
+def test_a_folder_is_no_place_for_rows(out):
+    with pytest.raises(RunError, match="is a folder, and the rows need a file"):
+        write(source_of(tree_of("a"), agent=AGENT), out, force=True)
