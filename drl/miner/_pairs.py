@@ -30,19 +30,19 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How many pairs are kept: of one place of choice, and of one task in one trial.
+    """How many pairs are kept: of one place of choice, and of one tree.
 
     Of more, those kept are drawn. With `max_length_ratio`, a pair is dropped whose outputs differ
     in length by a larger factor, so that length is not what is learned. None leaves one out.
     """
 
     max_per_node: int | None
-    max_per_task: int | None
+    max_per_tree: int | None
     max_length_ratio: float | None
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        counts = {"max_per_node": self.max_per_node, "max_per_task": self.max_per_task}
+        counts = {"max_per_node": self.max_per_node, "max_per_tree": self.max_per_tree}
         check_positive("miner", **{k: count for k, count in counts.items() if count is not None})
         ratio = self.max_length_ratio
         if ratio is not None and not ratio >= 1:
@@ -61,7 +61,7 @@ class Limits:
         for decision, of_one in groupby(pairs, attrgetter("decision")):
             fit = [p for p in _distinct(dialogues, of_one) if self._matches(dialogues, p)]
             kept += _drawn(fit, self.max_per_node, tree.task_id, tree.trial, decision)
-        return _drawn(kept, self.max_per_task, tree.task_id, tree.trial, -1)
+        return _drawn(kept, self.max_per_tree, tree.task_id, tree.trial, -1)
 
     def _matches(self, dialogues: Dialogues, pair: Pair) -> bool:
         if self.max_length_ratio is None:

@@ -32,7 +32,7 @@ class JoshCleanMiner(Miner):
 
     full_success_only: bool
     max_per_node: int | None
-    max_per_task: int | None
+    max_per_tree: int | None
     max_length_ratio: float | None
 
     def __post_init__(self) -> None:
@@ -57,7 +57,7 @@ class JoshCleanMiner(Miner):
     def _limits(self) -> Limits:
         return Limits(
             max_per_node=self.max_per_node,
-            max_per_task=self.max_per_task,
+            max_per_tree=self.max_per_tree,
             max_length_ratio=self.max_length_ratio,
         )
 

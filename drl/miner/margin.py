@@ -36,7 +36,7 @@ class MarginMiner(Miner):
 
     threshold: float
     max_per_node: int | None
-    max_per_task: int | None
+    max_per_tree: int | None
     max_length_ratio: float | None
 
     def __post_init__(self) -> None:
@@ -75,7 +75,7 @@ class MarginMiner(Miner):
     def _limits(self) -> Limits:
         return Limits(
             max_per_node=self.max_per_node,
-            max_per_task=self.max_per_task,
+            max_per_tree=self.max_per_tree,
             max_length_ratio=self.max_length_ratio,
         )
 

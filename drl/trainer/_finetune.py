@@ -42,7 +42,7 @@ class FinetuneTrainer(Trainer):
 
     If `llm` has an adapter already, it is trained on, and is the reference of DPO and KTO. Runs
     are mined by `miner`, in the language of `agent` or else of the agent that played.
-    `forgetting` holds the model with its adapter against itself without, when it is trained.
+    `check_forgetting` holds the model with its adapter against itself without, when it is trained.
     """
 
     needs = ("llm",)
@@ -53,7 +53,7 @@ class FinetuneTrainer(Trainer):
     data: DataSettings
     lora: LoraSettings
     fit: FitSettings
-    forgetting: bool
+    check_forgetting: bool
 
     @abstractmethod
     def examples(self, row: Row, learner: Learner, longest: int) -> Iterator[Example | None]:
@@ -90,9 +90,9 @@ class FinetuneTrainer(Trainer):
     def _check(self, weights: Weights) -> None:
         """Refuse what cannot be done here, before the rows are made."""
         check_machine(weights, self.lora, self.fit)
-        if self.forgetting and is_sharded():
+        if self.check_forgetting and is_sharded():
             raise ConfigError(
-                "trainer.forgetting=true needs the whole model in one process, but FSDP or "
+                "trainer.check_forgetting=true needs the whole model in one process, but FSDP or "
                 "DeepSpeed share it out; set it to false"
             )
 
@@ -127,7 +127,7 @@ class FinetuneTrainer(Trainer):
             "data": {**drawn.to_json(), **lesson.notes},
             "training": dict(numbers),
         }
-        if self.forgetting and run_dir.leads:
+        if self.check_forgetting and run_dir.leads:
             summary["forgetting"] = _check_forgetting(learner, run_dir)
         return summary | {
             "seconds": round(time.perf_counter() - started, 2),

@@ -53,7 +53,7 @@ class SelfTrainTrainer(Trainer):
 
     rounds: int
     start_from: Literal["last", "base"]
-    data: Literal["this_round", "all_rounds"]
+    trees: Literal["this_round", "all_rounds"]
     collect: Trainer
     learn: Trainer
     evaluate: Trainer
@@ -103,7 +103,7 @@ class SelfTrainTrainer(Trainer):
         start = last if self.start_from == "last" else None
         playing = _for_stage(_reseeded(parts, number), "collect", self.collect, last)
         collected = _run_stage(playing, self.collect, _collect_folder(folder, number))
-        first = 1 if self.data == "all_rounds" else number
+        first = 1 if self.trees == "all_rounds" else number
         source = [str(_collect_folder(folder, r)) for r in range(first, number + 1)]
         assert isinstance(self.learn, FinetuneTrainer), "checked at the start"
         learn = replace(self.learn, source=source)

@@ -26,7 +26,7 @@ from drl.miner.siblings import SiblingsMiner
 from drl.rollout.single import SingleRollout
 from drl.types import Step, StopReason, Toolbox
 
-NO_LIMITS = {"max_per_node": None, "max_per_task": None, "max_length_ratio": None}
+NO_LIMITS = {"max_per_node": None, "max_per_tree": None, "max_length_ratio": None}
 PAPER = JoshPaperMiner()
 CLEAN = JoshCleanMiner(full_success_only=False, **NO_LIMITS)
 MINERS: dict[str, Miner] = {
@@ -34,7 +34,7 @@ MINERS: dict[str, Miner] = {
     "josh_clean": CLEAN,
     "josh_clean, limited": replace(CLEAN, max_per_node=1, max_length_ratio=3.0),
     "siblings": SiblingsMiner(**NO_LIMITS),
-    "siblings, limited": SiblingsMiner(max_per_node=1, max_per_task=2, max_length_ratio=3.0),
+    "siblings, limited": SiblingsMiner(max_per_node=1, max_per_tree=2, max_length_ratio=3.0),
     "margin": MarginMiner(threshold=0.51, **NO_LIMITS),
 }
 AGENTS: dict[str, Agent] = {style: react(style) for style in STYLES} | {"calling": CALLING}

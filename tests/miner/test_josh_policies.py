@@ -27,7 +27,7 @@ from drl.types import Failure, Role, Step, StopReason, ToolResult, Turn
 
 PAPER = JoshPaperMiner()
 CLEAN = JoshCleanMiner(
-    full_success_only=True, max_per_node=None, max_per_task=None, max_length_ratio=None
+    full_success_only=True, max_per_node=None, max_per_tree=None, max_length_ratio=None
 )
 NORTH = 'CALL {"search_hotel":{"area":"north"}}'
 FOUND = "RETURN name=north"
@@ -273,7 +273,7 @@ def wide(*wrong: str) -> Grove:
     return tree
 
 
-@pytest.mark.parametrize("limit", ["max_per_node", "max_per_task"])
+@pytest.mark.parametrize("limit", ["max_per_node", "max_per_tree"])
 def test_of_more_bad_outputs_than_the_limit_the_same_ones_are_drawn_each_time(limit):
     tree = wide(*map(str, range(20)))
     limited = replace(CLEAN, **{limit: 3})
@@ -299,7 +299,7 @@ def test_outputs_of_another_length_are_dropped_where_lengths_are_matched():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"max_per_node": 0}, {"max_per_task": -1}, {"max_length_ratio": 0.5}]
+    "wrong", [{"max_per_node": 0}, {"max_per_tree": -1}, {"max_length_ratio": 0.5}]
 )
 def test_impossible_limits_are_refused(wrong):
     (name,) = wrong

@@ -14,8 +14,8 @@ from drl.miner.siblings import SiblingsMiner
 from drl.tree.chance import Chance
 from drl.types import Failure, StopReason
 
-SIBLINGS = SiblingsMiner(max_per_node=None, max_per_task=None, max_length_ratio=None)
-MARGIN = MarginMiner(threshold=0.6, max_per_node=None, max_per_task=None, max_length_ratio=None)
+SIBLINGS = SiblingsMiner(max_per_node=None, max_per_tree=None, max_length_ratio=None)
+MARGIN = MarginMiner(threshold=0.6, max_per_node=None, max_per_tree=None, max_length_ratio=None)
 NORTH = 'CALL {"search_hotel":{"area":"north"}}'
 FOUND = "RETURN name=north"
 EVEN, GOOD, BAD = Chance(a=1, b=1), Chance(a=2, b=1), Chance(a=1, b=2)
@@ -154,7 +154,7 @@ def test_tries_that_part_inside_a_turn_share_what_was_done_before():
 
 def test_limits_are_on_pairs():
     tree = fork(*((str(number),) for number in range(9)))
-    for limit in ("max_per_node", "max_per_task"):
+    for limit in ("max_per_node", "max_per_tree"):
         limited = replace(SIBLINGS, **{limit: 2})
         assert len(mined(limited, "dpo", tree)) == 2
         assert len(mined(limited, "kto", tree)) == 3

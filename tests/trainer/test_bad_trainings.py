@@ -131,7 +131,7 @@ def test_a_source_holds_rows(base, tmp_path):
 MINER = {
     "full_success_only": True,
     "max_per_node": None,
-    "max_per_task": None,
+    "max_per_tree": None,
     "max_length_ratio": None,
 }
 MINED = {"miner": {"_target_": "drl.miner.josh_clean.JoshCleanMiner"}}

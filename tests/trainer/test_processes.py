@@ -20,7 +20,7 @@ CONF = ROOT / "conf"
 def training(form: str, source: Path, base: Path, folder: Path, batch_size: int) -> list[str]:
     """What is said on the command line; an update takes two rows of all processes together."""
     return [
-        *(f"trainer={form}", f"trainer.source=[{source}]", "trainer.forgetting=false"),
+        *(f"trainer={form}", f"trainer.source=[{source}]", "trainer.check_forgetting=false"),
         *("miner=josh_clean", "agent=react/compact", "llm=hf", f"llm.model={base}"),
         *("llm.device=cpu", "llm.dtype=float32", "trainer.data.max_length=8192"),
         *("trainer.data.max_rows=4", "trainer.fit.epochs=2"),

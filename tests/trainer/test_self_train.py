@@ -96,7 +96,7 @@ def self_training(folder: Path, *more: str) -> list[str]:
         *("rollout@eval_rollout=single", "eval_rollout.max_steps=2"),
         "trainer=self_train",
         *("trainer.learn.fit.learning_rate=1e-2", "trainer.learn.fit.accumulation=1"),
-        *("trainer.learn.fit.epochs=4", "trainer.learn.forgetting=false"),
+        *("trainer.learn.fit.epochs=4", "trainer.learn.check_forgetting=false"),
         "trainer.evaluate.trials=4",
         *more,
     ]
@@ -152,7 +152,7 @@ def test_a_second_start_repeats_nothing(trained, bells):
 
 @pytest.mark.slow
 def test_a_round_from_the_base_on_all_data_still_plays_with_the_last_policy(bells, tmp_path):
-    more = ("trainer.rounds=2", "trainer.start_from=base", "trainer.data=all_rounds")
+    more = ("trainer.rounds=2", "trainer.start_from=base", "trainer.trees=all_rounds")
     folder = run(CONF, self_training(bells, *more, f"hydra.run.dir={tmp_path}/run"))
     last = json.loads((folder / "summary.json").read_text())["rounds"][2]
     assert last["player"] == "round-1/learn"
@@ -177,7 +177,7 @@ def test_a_stage_that_trains_nothing_is_refused():
         SelfTrainTrainer(
             rounds=1,
             start_from="last",
-            data="this_round",
+            trees="this_round",
             collect=collect,
             learn=collect,
             evaluate=collect,

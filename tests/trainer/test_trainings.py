@@ -249,7 +249,11 @@ def test_runs_are_mined_and_learned_from_in_each_form(tmp_path):
             [
                 *(f"trainer={form}", f"trainer.source=[{search}]", f"miner={miner}"),
                 *("agent=react/compact", "llm=hf", f"llm.model={base}", "llm.dtype=float32"),
-                *("llm.device=cpu", "trainer.forgetting=false", "trainer.data.max_length=32768"),
+                *(
+                    "llm.device=cpu",
+                    "trainer.check_forgetting=false",
+                    "trainer.data.max_length=32768",
+                ),
                 *("trainer.data.max_rows=60", "trainer.fit.max_updates=1"),
                 *(f"data_dir={DATA}", f"hydra.run.dir={folder}"),
             ],
@@ -269,7 +273,9 @@ def test_runs_are_mined_and_learned_from_in_each_form(tmp_path):
 @pytest.mark.slow
 def test_the_check_of_what_was_forgotten_stands_beside_the_numbers(base, tmp_path):
     source = write_rows(tmp_path / "rows.jsonl", toy_rows("dpo"))
-    summary = train(trainer_of("dpo", source, forgetting=True), model_of(base), tmp_path / "run")
+    summary = train(
+        trainer_of("dpo", source, check_forgetting=True), model_of(base), tmp_path / "run"
+    )
     assert summary["forgetting"]["kl_to_base"]["value"] > 0
     report = json.loads((tmp_path / "run" / "forgetting.json").read_text())
     assert len(report["answers_adapted"]) == 50

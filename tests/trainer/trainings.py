@@ -34,7 +34,7 @@ FIT = FitSettings(
     log_every=1,
     save_every=100,
 )
-COMMON = {"forgetting": False, "data": DATA, "lora": LORA}
+COMMON = {"check_forgetting": False, "data": DATA, "lora": LORA}
 KINDS: Mapping[str, tuple[type[FinetuneTrainer], Mapping[str, Any]]] = {
     "sft": (SFTTrainer, {}),
     "dpo": (DPOTrainer, {"beta": 0.1, "sft_weight": 0.2, "label_smoothing": 0.0}),
