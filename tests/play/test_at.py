@@ -11,7 +11,7 @@ from drl.errors import DataError
 from drl.play.moves import Branch, Play
 from drl.tree.codec import from_line, to_line
 from drl.tree.dialogue_tree import DialogueTree
-from drl.types import Failure, Role, ToolResult, Turn
+from drl.types import Failure, Role, StopReason, ToolResult, Turn
 
 
 def two_exchanges(act) -> tuple[DialogueTree, Branch, Play]:
@@ -31,6 +31,7 @@ def two_exchanges(act) -> tuple[DialogueTree, Branch, Play]:
 
 def test_both_sides_see_and_the_world_holds_what_they_did_before():
     tree, live, play = two_exchanges(lambda s: say() if s.steps else hit("a", "x"))
+    tree.nodes[-1].stop = StopReason.MAX_TURNS
     again = asyncio.run(play.at(from_line(to_line(tree)), tree.nodes[-1].id))
     assert (again.agent_view, again.user_view) == (live.agent_view, live.user_view)
     assert (again.node, again.open_goals, again.steps) == (live.node, live.open_goals, ())

@@ -42,7 +42,7 @@ def test_a_tree_survives_its_line(text, value, score):
     tree = a_tree(task_id=text)
     step = Step(text, calls=(ToolCall(text, {"x": value}),), results=(ToolResult(value),))
     node = tree.add(1, Turn(Role.AGENT, None, (step,)), ())
-    node.score = score
+    node.stop, node.score = StopReason.MAX_TURNS, score
     line = to_line(tree)
     assert b"\n" not in line
     assert from_line(line) == tree
@@ -126,6 +126,41 @@ def test_a_node_whose_parent_does_not_come_before_it_is_refused(tmp_path, parent
     (tmp_path / FILE_NAME).write_text(json.dumps(tree) + "\n")
     with pytest.raises(DataError, match=r"rollouts\.jsonl:1: not a stored tree: nodes\."):
         list(read_trees(tmp_path / FILE_NAME))
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
+def test_a_score_or_a_reward_that_is_no_number_is_refused(tmp_path, number):
+    line = to_line(a_tree()).decode()
+    for before, place in (('"score":0.5', "nodes.3.score"), ('"amount":0.5', "nodes.1.events.0")):
+        assert before in line
+        key = before.partition(":")[0]
+        (tmp_path / FILE_NAME).write_text(line.replace(before, f"{key}:{number}") + "\n")
+        with pytest.raises(DataError, match=rf":1: not a stored tree: {place}.*finite number"):
+            list(read_trees(tmp_path / FILE_NAME))
+
+
+def test_a_score_that_is_no_number_is_not_written():
+    tree = a_tree()
+    tree.nodes[-1].score = float("nan")
+    with pytest.raises(DataError, match=r"nodes\.3\.score: nan must be a finite number"):
+        to_line(tree)
+
+
+def test_a_dialogue_that_ends_without_a_reason_is_refused(tmp_path):
+    line = json.loads(to_line(a_tree()))
+    del line["nodes"][3]["stop"]
+    (tmp_path / FILE_NAME).write_text(json.dumps(line) + "\n")
+    with pytest.raises(DataError, match=r":1: not a stored tree: nodes\.3: nothing follows and it"):
+        list(read_trees(tmp_path / FILE_NAME))
+    # what was only tried out afterwards does not go on with it
+    tree = a_tree()
+    tree.nodes[3].stop = None
+    last = tree.add(3, Turn(Role.AGENT, "bye"), ())
+    last.stop, last.continuation = StopReason.MAX_TURNS, True
+    with pytest.raises(DataError, match=r"nodes\.3: nothing follows"):
+        to_line(tree)
+    tree.nodes[3].stop = StopReason.COLLAPSED
+    assert from_line(to_line(tree)) == tree
 
 
 def test_a_full_disk_keeps_what_was_stored(tmp_path):
