@@ -162,7 +162,8 @@ def _end(tree: DialogueTree, draw: random.Random, node_id: int) -> None:
         if leaf.censored and draw.random() < 0.5:
             leaf.resolved = (draw.randint(0, 1), 2)
             part = DialogueTree("task", 0, 2)
-            part.add(None, Turn(Role.USER, "customer later"), (0,)).continuation = True
+            later = part.add(None, Turn(Role.USER, "customer later"), (0,))
+            later.continuation, later.stop = True, StopReason.MAX_TURNS
             tree.graft(part, below=node_id)
 
 
