@@ -150,6 +150,9 @@ class Miner(ABC):
     forms: tuple[Form, ...]
     """The forms of rows that it can give."""
 
+    needs_chances: bool = False
+    """Whether it goes by what `drl resample` found out."""
+
     @abstractmethod
     def mine(self, harvest: Harvest, form: Form) -> Iterator[Row]:
         """The rows of one tree; equal harvests give equal rows in equal order.

@@ -33,6 +33,7 @@ class MarginMiner(Miner):
     """
 
     forms = ("dpo",)
+    needs_chances = True
 
     threshold: float
     max_per_node: int | None

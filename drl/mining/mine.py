@@ -135,22 +135,30 @@ def mine(miner: Miner, sources: Sequence[Source], agent: Agent | None, form: For
     """The rows that a miner finds, written as `agent` writes; None: as each source's own does.
 
     Raises:
-        ConfigError: the miner does not give this form, or the agent speaks through no model.
+        ConfigError: as `check_mining`.
+    """
+    check_mining(miner, [agent] if agent else [source.agent for source in sources], form)
+    return Mined(miner, sources, agent, form)
+
+
+def check_mining(miner: Miner, writers: Sequence[Agent], form: Form) -> None:
+    """Refuse what gives no rows, whatever the trees.
+
+    Raises:
+        ConfigError: the miner does not give this form, or a writer speaks through no model.
     """
     if form not in miner.forms:
         raise ConfigError(
             f"miner: {type(miner).__name__} gives no {form} rows, only {', '.join(miner.forms)}; "
             "choose another policy or form"
         )
-    for source in sources:
-        writer = agent or source.agent
+    for writer in writers:
         if not writer.uses_llm:
             raise ConfigError(
-                f"agent: {type(writer).__name__}, which is to write the rows of {source.name}, "
-                "speaks through no model, so none can learn to write as it does; choose the form "
-                "to write in, such as agent=react/compact (drl export: --agent react/compact)"
+                f"agent: {type(writer).__name__}, which is to write the rows, speaks through no "
+                "model, so none can learn to write as it does; choose the form to write in, such "
+                "as agent=react/compact (drl export: --agent react/compact)"
             )
-    return Mined(miner, sources, agent, form)
 
 
 def _is_full(tree: DialogueTree) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import is_dataclass
 from hashlib import blake2b
@@ -21,6 +22,8 @@ from drl.runtime.run_dir import essence
 from drl.types import JSON
 
 _Part = TypeVar("_Part")
+_FULL_KEY = re.compile(r"^full_key: (.+)$", re.MULTILINE)
+"""Where in a node Hydra says that a constructor failed."""
 
 
 def to_plain(config: DictConfig) -> dict[str, JSON]:
@@ -67,13 +70,21 @@ def build(key: str, node: Mapping[str, JSON]) -> object:
     """The object that a node describes.
 
     Raises:
-        ConfigError: its constructor refuses the settings.
+        ConfigError: its constructor, or that of a node in it, refuses the settings.
     """
     try:
         return instantiate(dict(node), _convert_="all")
     except InstantiationException as error:
-        if isinstance(error.__cause__, DrlError):
-            raise error.__cause__ from None
+        cause, within = error.__cause__, _FULL_KEY.search(str(error))
+        if (
+            isinstance(cause, ConfigError)
+            and within
+            and not str(cause).startswith(f"{key}.{within[1]}")
+        ):
+            # constructors name settings as if they were at the top
+            raise ConfigError(f"in {key}.{within[1]}: {cause}") from None
+        if isinstance(cause, DrlError):
+            raise cause from None
         raise ConfigError(f"{key}: cannot be built: {error.__cause__ or error}") from error
 
 

@@ -77,7 +77,7 @@ class FinetuneTrainer(Trainer):
         summary = _finished(run_dir)
         if summary is None:
             weights = chosen(parts.llm).weights()
-            self._check(weights)
+            self.check(weights)
             join(weights.device)
             summary = self._run(parts, run_dir, weights)
             if run_dir.leads:
@@ -87,8 +87,12 @@ class FinetuneTrainer(Trainer):
             print_training(summary, run_dir.path)
         return summary
 
-    def _check(self, weights: Weights) -> None:
-        """Refuse what cannot be done here, before the rows are made."""
+    def check(self, weights: Weights) -> None:
+        """Refuse what cannot be done here, before anything is made for it.
+
+        Raises:
+            ConfigError: this machine lacks something, or settings do not go together.
+        """
         check_machine(weights, self.lora, self.fit)
         if self.check_forgetting and is_sharded():
             raise ConfigError(

@@ -64,6 +64,9 @@ class Parts:
 class Trainer(ABC):
     """Does the work of a run and sums it up."""
 
+    keeps_trees: bool = False
+    """Whether its folder holds a tree of every task when it is done."""
+
     takes_several_processes: bool = False
     """Whether it may run as several processes of one job, as accelerate launch starts them."""
 

@@ -16,6 +16,7 @@ class CollectTrainer(Trainer):
     """Collects `trials` trees per task."""
 
     needs = NEEDS
+    keeps_trees = True
 
     trials: int
 

@@ -16,6 +16,7 @@ class EvaluateTrainer(Trainer):
     """Tries every task `trials` times."""
 
     needs = NEEDS
+    keeps_trees = True
 
     trials: int
 

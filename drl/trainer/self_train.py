@@ -7,6 +7,7 @@ below the run, and goes on where it was killed.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -18,8 +19,9 @@ from drl.evaluation.comparison import Comparison, compare_all
 from drl.evaluation.rounds_console import print_rounds
 from drl.evaluation.run_result import read_result
 from drl.llm.base import LLM
+from drl.mining.mine import check_mining
 from drl.runtime.config import build_as
-from drl.runtime.run_dir import RunDir
+from drl.runtime.run_dir import RunDir, essence
 from drl.runtime.seeds import derive
 from drl.runtime.settings import check_positive
 from drl.trainer._finetune import FinetuneTrainer
@@ -29,6 +31,9 @@ from drl.types import JSON
 
 _EVAL_PARTS = ("dataset", "user_simulator", "rollout")
 """What an evaluation may have of its own, as `eval_` and the name."""
+
+# a folder of a round, up to which it is named by where the whole run lies
+_IN_ROUND = re.compile(r"^.*[/\\](?=round-\d+[/\\]\w+$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +50,8 @@ class SelfTrainTrainer(Trainer):
 
     `collect`, `learn` and `evaluate` are trainers. The policy of the round before grows the trees.
     Learning starts from `last`, the adapter of that round, or from `base`, the model as it came;
-    either is also the reference of DPO and KTO. It learns from the trees of `this_round`, or of
-    `all_rounds` so far.
+    where it starts is also its reference in DPO and KTO. It learns from the trees of `this_round`,
+    or of `all_rounds` so far.
     """
 
     needs = (*NEEDS, "miner", "llm", "eval_dataset", "eval_rollout")
@@ -61,15 +66,26 @@ class SelfTrainTrainer(Trainer):
     def __post_init__(self) -> None:
         """Check the settings."""
         check_positive("trainer", rounds=self.rounds)
+        for stage, trainer in (("collect", self.collect), ("evaluate", self.evaluate)):
+            if not trainer.keeps_trees:
+                raise ConfigError(
+                    f"trainer.{stage} is a {type(trainer).__name__}, which keeps no trees; choose "
+                    f"trainer@trainer.{stage}=collect or evaluate"
+                )
         if not isinstance(self.learn, FinetuneTrainer):
             raise ConfigError(
                 f"trainer.learn is a {type(self.learn).__name__}, which trains no adapter; choose "
                 "trainer@trainer.learn=sft, dpo or kto"
             )
+        if self.learn.source:
+            raise ConfigError(
+                f"trainer.learn.source={self.learn.source} is not used: every round learns from "
+                "the trees that it collected; leave it out, or use trainer=sft"
+            )
 
     def run(self, parts: Parts, run_dir: RunDir) -> Mapping[str, JSON]:
         """All rounds, then one table over them."""
-        _check_model(parts)
+        self._check(parts)
         started = time.perf_counter()
         folder = run_dir.path
         rounds = [self._round_0(parts, folder)]
@@ -93,9 +109,29 @@ class SelfTrainTrainer(Trainer):
         print_rounds(summary, [this.evaluated for this in rounds], comparisons, folder)
         return summary
 
+    def _check(self, parts: Parts) -> None:
+        """Refuse stages that cannot work, before anything is spent on those before them."""
+        node, weights = parts.config["llm"], chosen(parts.llm).weights()
+        if not isinstance(node, Mapping) or "adapter" not in node:
+            raise ConfigError(
+                "llm has no setting adapter, so what a round learned cannot be used in the next; "
+                "choose llm=hf"
+            )
+        assert isinstance(self.learn, FinetuneTrainer), "checked at the start"
+        if chosen(parts.miner).needs_chances:
+            raise ConfigError(
+                f"miner: {type(parts.miner).__name__} goes by what drl resample finds, which no "
+                "round asks; choose another, such as miner=siblings"
+            )
+        check_mining(chosen(parts.miner), [chosen(parts.agent)], self.learn.form)
+        try:
+            self.learn.check(weights)
+        except ConfigError as error:
+            raise ConfigError(f"in trainer.learn: {error}") from error
+
     def _round_0(self, parts: Parts, folder: Path) -> Round:
         """The policy as it comes, evaluated before anything is learned."""
-        record: dict[str, JSON] = {"round": 0, "start": None, "reference": None, "data": []}
+        record: dict[str, JSON] = {"round": 0, "start_and_reference": None, "data": []}
         return Round(record, self._evaluate(parts, folder, 0, None))
 
     def _round(self, parts: Parts, folder: Path, number: int, last: Path | None) -> Round:
@@ -113,8 +149,7 @@ class SelfTrainTrainer(Trainer):
         record: dict[str, JSON] = {
             "round": number,
             "player": str(last.relative_to(folder)) if last is not None else "as it came",
-            "start": told,
-            "reference": told,
+            "start_and_reference": told,
             "data": [str(Path(name).relative_to(folder)) for name in source],
             "collect": _headline(collected),
             "learn": {key: learned.get(key) for key in ("data", "training", "forgetting")},
@@ -142,22 +177,29 @@ def _evaluate_folder(folder: Path, number: int) -> Path:
     return folder / f"round-{number}" / "evaluate"
 
 
-def _check_model(parts: Parts) -> None:
-    """Refuse a model that no adapter can be put into, before anything is spent on it."""
-    node = parts.config["llm"]
-    chosen(parts.llm).weights()
-    if not isinstance(node, Mapping) or "adapter" not in node:
-        raise ConfigError(
-            "llm has no setting adapter, so what a round learned cannot be used in the next; "
-            "choose llm=hf"
-        )
-
-
 def _run_stage(parts: Parts, trainer: Trainer, folder: Path) -> Mapping[str, JSON]:
     """Run one stage in its folder, or what is left of it."""
     with RunDir(folder) as run_dir:
-        run_dir.claim(parts.config)
+        _claim(run_dir, parts.config)
         return trainer.run(parts, run_dir)
+
+
+def _claim(run_dir: RunDir, config: Mapping[str, JSON]) -> None:
+    """Claim the folder of a stage; that the whole run lay elsewhere makes no other stage of it."""
+    if (run_dir.path / "provenance.json").exists():
+        before = run_dir.provenance()["config"]
+        if essence(_without_place(before)) == essence(_without_place(config)):
+            return
+    run_dir.claim(config)
+
+
+def _without_place(node: JSON) -> JSON:
+    """A config in which folders of rounds are named from the folder of the whole run on."""
+    if isinstance(node, Mapping):
+        return {key: _without_place(value) for key, value in node.items()}
+    if isinstance(node, str):
+        return _IN_ROUND.sub("", node)
+    return [_without_place(each) for each in node] if isinstance(node, list) else node
 
 
 def _for_stage(parts: Parts, stage: str, trainer: Trainer, adapter: Path | None) -> Parts:

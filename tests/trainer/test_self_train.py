@@ -1,6 +1,7 @@
 """Rounds of self-training: a tiny policy that rings a bell now and then learns to ring it."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -127,12 +128,17 @@ def test_a_policy_that_succeeds_sometimes_learns_to_succeed_more_often(trained):
 def test_each_round_tells_who_played_and_from_what_it_learned(trained):
     _, summary = trained
     said = [
-        {key: this.get(key) for key in ("player", "start", "data")} for this in summary["rounds"]
+        {key: this.get(key) for key in ("player", "start_and_reference", "data")}
+        for this in summary["rounds"]
     ]
     assert said == [
-        {"player": None, "start": None, "data": []},
-        {"player": "as it came", "start": "as it came", "data": ["round-1/collect"]},
-        {"player": "round-1/learn", "start": "round-1/learn", "data": ["round-2/collect"]},
+        {"player": None, "start_and_reference": None, "data": []},
+        {"player": "as it came", "start_and_reference": "as it came", "data": ["round-1/collect"]},
+        {
+            "player": "round-1/learn",
+            "start_and_reference": "round-1/learn",
+            "data": ["round-2/collect"],
+        },
     ]
 
 
@@ -151,12 +157,60 @@ def test_a_second_start_repeats_nothing(trained, bells):
 
 
 @pytest.mark.slow
+def test_a_run_that_was_moved_goes_on(trained, bells, tmp_path, monkeypatch):
+    folder, _ = trained
+    shutil.copytree(folder, tmp_path / "elsewhere")
+    for path in ("learn", "evaluate"):
+        shutil.rmtree(tmp_path / "elsewhere" / "round-2" / path)
+    (tmp_path / "elsewhere" / "round-1" / "evaluate" / "summary.json").unlink()
+    kept = {path: path.read_bytes() for path in (tmp_path / "elsewhere").rglob("rollouts.jsonl")}
+    monkeypatch.chdir(tmp_path)
+    run(CONF, self_training(bells, "trainer.rounds=2", "hydra.run.dir=elsewhere"))
+    assert {path: path.read_bytes() for path in kept} == kept
+    weights = [
+        (run / "round-2/learn/checkpoints/final/adapter_model.safetensors").read_bytes()
+        for run in (folder, tmp_path / "elsewhere")
+    ]
+    assert weights[0] == weights[1]
+
+
+@pytest.mark.parametrize(
+    ("choices", "message"),
+    [
+        (["trainer@trainer.learn=dpo"], "JoshCleanMiner gives no dpo rows, only sft, kto"),
+        (["trainer@trainer.learn=dpo", "miner=margin"], "MarginMiner goes by what drl resample"),
+        (
+            ["agent=rule", "agent.temperature=1"],
+            "agent: RuleAgent, which is to write the rows, speaks through no model",
+        ),
+        (["trainer.learn.source=[x]"], r"trainer\.learn\.source=\['x'\] is not used"),
+        (
+            ["trainer@trainer.collect=validate"],
+            r"trainer\.collect is a ValidateTrainer, which keeps",
+        ),
+        (["trainer@trainer.evaluate=estimate"], r"trainer\.evaluate is a EstimateTrainer, which"),
+        (
+            ["trainer.learn.fit.optimizer=newton"],
+            r"in trainer\.learn: trainer\.fit\.optimizer=newton",
+        ),
+        (["trainer.learn.lora.rank=0"], r"in trainer\.learn\.lora: trainer\.lora\.rank=0 must be"),
+        (["trainer.collect.trials=0"], r"in trainer\.collect: trainer\.trials=0 must be"),
+    ],
+)
+def test_what_no_round_can_do_is_refused_before_the_first(bells, tmp_path, choices, message):
+    command = self_training(bells, *choices, f"hydra.run.dir={tmp_path}/run")
+    with pytest.raises(ConfigError, match=message):
+        run(CONF, command)
+    assert not (tmp_path / "run" / "round-0").exists()
+
+
+@pytest.mark.slow
 def test_a_round_from_the_base_on_all_data_still_plays_with_the_last_policy(bells, tmp_path):
     more = ("trainer.rounds=2", "trainer.start_from=base", "trainer.trees=all_rounds")
     folder = run(CONF, self_training(bells, *more, f"hydra.run.dir={tmp_path}/run"))
     last = json.loads((folder / "summary.json").read_text())["rounds"][2]
     assert last["player"] == "round-1/learn"
-    assert last["start"] == last["reference"] == "as it came"
+    assert last["start_and_reference"] == "as it came"
     assert last["data"] == ["round-1/collect", "round-2/collect"]
     first, second = (
         (folder / f"round-{number}" / "collect" / "provenance.json").read_text()
