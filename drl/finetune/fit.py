@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import is_zipfile
 
 from drl.errors import RunError
 from drl.finetune.processes import first_one_first, is_sharded
@@ -196,15 +197,21 @@ def _all_finite(model: Any) -> bool:
 
 
 def _last_state(resume: Path) -> Path | None:
-    """The newest state that is whole; what a kill left half-written is removed.
+    """The newest state that is whole; what a kill or a full disk left of later ones is removed.
 
-    transformers writes the file with the count of updates last.
+    Raises:
+        RunError: states are there, but none that can be read.
     """
-    for state in sorted(resume.glob("checkpoint-*"), key=_number, reverse=True):
-        if _is_whole(state):
-            return state
+    states = sorted(resume.glob("checkpoint-*"), key=_number, reverse=True)
+    found = next((state for state in states if _is_whole(state)), None)
+    if found is None and any((state / _STATE).exists() for state in states):
+        raise RunError(
+            f"{resume}: holds no state that can be read; remove it and start the same command "
+            "again, which begins anew"
+        )
+    for state in states[: len(states) if found is None else states.index(found)]:
         shutil.rmtree(state)
-    return None
+    return found
 
 
 def _number(state: Path) -> int:
@@ -212,11 +219,18 @@ def _number(state: Path) -> int:
 
 
 def _is_whole(state: Path) -> bool:
+    """Whether all of its files can be read; transformers writes the count of updates last."""
+    from safetensors import SafetensorError, safe_open
+
     try:
         json.loads((state / _STATE).read_text())
-    except (OSError, ValueError):
+        for weights in state.glob("*.safetensors"):
+            with safe_open(weights, "pt") as opened:  # checks lengths against the header
+                opened.keys()
+    except (OSError, ValueError, SafetensorError):
         return False
-    return True
+    # torch writes archives, whose index stands at their end
+    return all(is_zipfile(saved) for saved in (*state.glob("*.pt"), *state.glob("*.pth")))
 
 
 def _update_of(state: Path) -> int:

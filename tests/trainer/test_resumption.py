@@ -147,6 +147,28 @@ def test_a_run_that_is_over_is_only_told_of(base, tmp_path, capsys):
     assert capsys.readouterr().out.count("trained tokens") == 2
 
 
+@pytest.mark.parametrize("name", ["adapter_model.safetensors", "optimizer.pt"])
+def test_a_state_that_was_cut_is_passed_over_for_the_one_before(base, tmp_path, name):
+    source = write_rows(tmp_path / "rows.jsonl", toy_rows("sft", 6))
+    straight, stopped = tmp_path / "straight", tmp_path / "stopped"
+    train(setting("sft", source), model_of(base), straight)
+    with pytest.raises(KeyboardInterrupt):
+        train(stopping(setting("sft", source), 5), model_of(base), stopped)
+    for number in (4, 2):
+        cut = stopped / RESUME / f"checkpoint-{number}" / name
+        cut.write_bytes(cut.read_bytes()[:-9])
+        if number == 4:
+            shutil.copytree(stopped, tmp_path / "none")
+            train(setting("sft", source), model_of(base), stopped)
+            assert same(weights(stopped), weights(straight))
+            assert metrics(stopped) == metrics(straight)
+            shutil.rmtree(stopped)
+            shutil.move(tmp_path / "none", stopped)
+    message = rf"^{stopped / RESUME}: holds no state that can be read; remove it and start"
+    with pytest.raises(RunError, match=message):
+        train(setting("sft", source), model_of(base), stopped)
+
+
 @pytest.mark.parametrize("is_over", [False, True])
 def test_a_run_is_not_taken_up_with_rows_that_have_changed(base, tmp_path, is_over):
     rows = toy_rows("sft", 6)
