@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -12,6 +11,8 @@ from drl.llm.base import Message, ToolUse
 from drl.miner.base import DPORow, Form, KTORow, Origin, Row, SFTRow
 from drl.types import JSON, ToolSpec
 
+_MOST = 3.4e38
+"""The largest weight of a pair, as losses are in float32."""
 _ROLES = ("system", "user", "assistant", "tool")
 
 
@@ -153,9 +154,9 @@ def _output(raw: Mapping[str, JSON], key: str) -> Message:
 
 
 def _weight(weight: JSON) -> float:
-    if isinstance(weight, int | float) and not isinstance(weight, bool) and 0 < weight < math.inf:
+    if isinstance(weight, int | float) and not isinstance(weight, bool) and 0 < weight <= _MOST:
         return float(weight)
-    raise ValueError(f"weight={weight!r} must be a number above 0")
+    raise ValueError(f"weight={str(weight)[:40]} must be a number above 0 that float32 can hold")
 
 
 def _trained(raw: Mapping[str, JSON], messages: Sequence[Message]) -> tuple[int, ...]:

@@ -134,9 +134,10 @@ class KTOTrainer(FinetuneTrainer):
             order += made[: math.ceil(len(made) * min(1.0, self.fit.epochs - epoch))]
         order = order[: len(order) - len(order) % num_processes()]  # each takes one at a time
         if not order:
+            lower = "lower it, or " if self.fit.batch_size > 2 else ""
             raise DataError(
                 f"{len(tasks)} rows of {len(set(tasks))} tasks fill no batch of "
-                f"trainer.fit.batch_size={self.fit.batch_size} different tasks; lower it, or learn "
+                f"trainer.fit.batch_size={self.fit.batch_size} different tasks; {lower}learn "
                 "from more tasks"
             )
         return order

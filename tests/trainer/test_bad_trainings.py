@@ -97,7 +97,7 @@ def test_a_faulty_row_is_named_by_file_and_line(base, tmp_path, form, line, caus
     assert cause in message
 
 
-@pytest.mark.parametrize("weight", [float("nan"), float("inf"), 0, -1, "1", True])
+@pytest.mark.parametrize("weight", [float("nan"), float("inf"), 0, -1, "1", True, 10**400])
 def test_a_weight_of_a_pair_is_a_number_above_zero(base, tmp_path, weight):
     source = write_rows(tmp_path / "rows.jsonl", [toy_rows("dpo", 1)[0] | {"weight": weight}])
     message = refusal(trainer_of("dpo", source), model_of(base), tmp_path / "run")
@@ -165,6 +165,16 @@ def test_kto_needs_good_and_bad_rows(base, tmp_path):
     )
     message = refusal(trainer_of("kto", source), model_of(base), tmp_path / "run")
     assert message.startswith("there are 4 good and 0 bad outputs, and KTO needs both")
+
+
+@pytest.mark.parametrize(("batch_size", "advice"), [(2, "learn"), (3, "lower it, or learn")])
+def test_kto_of_one_task_is_told_what_can_be_done(base, tmp_path, batch_size, advice):
+    origin = {"run": "r", "task_id": "a", "nodes": [0]}
+    rows = [row | {"origin": origin} for row in toy_rows("kto", 4)]
+    source = write_rows(tmp_path / "rows.jsonl", rows)
+    trainer = trainer_of("kto", source, fit={"batch_size": batch_size})
+    message = refusal(trainer, model_of(base), tmp_path / "run")
+    assert message.endswith(f"={batch_size} different tasks; {advice} from more tasks")
 
 
 def test_kto_needs_two_rows_in_a_batch():
