@@ -96,7 +96,7 @@ def self_training(folder: Path, *more: str) -> list[str]:
         *("dataset@eval_dataset=jsonl_tasks", f"eval_dataset.path={folder}/tasks.jsonl"),
         *("rollout@eval_rollout=single", "eval_rollout.max_steps=2"),
         "trainer=self_train",
-        *("trainer.learn.fit.learning_rate=1e-2", "trainer.learn.fit.accumulation=1"),
+        *("trainer.learn.fit.learning_rate=3e-3", "trainer.learn.fit.accumulation=1"),
         *("trainer.learn.fit.epochs=4", "trainer.learn.check_forgetting=false"),
         "trainer.evaluate.trials=4",
         *more,
