@@ -38,11 +38,12 @@ def check_run(run: Path) -> Path:
     Raises:
         RunError: it is none; the newest ones are named.
     """
-    needed = (Path(".hydra") / "config.yaml", Path("rollouts.jsonl"))
-    lacking = [str(name) for name in needed if not (run / name).is_file()]
-    if lacking:
-        lack = f"has no {' and no '.join(lacking)}" if run.exists() else "does not exist"
-        raise RunError(f"{run} {lack}; the newest runs with rollouts: {newest(needed[1])}")
+    from drl.runtime.run_dir import ROLLOUTS
+    from drl.runtime.stored_run import StoredRun
+
+    lack = StoredRun(run).lack
+    if lack:
+        raise RunError(f"{run} {lack}; the newest runs with rollouts: {newest(Path(ROLLOUTS))}")
     return run
 
 

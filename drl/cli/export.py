@@ -57,7 +57,7 @@ def export(
     from drl.mining.export import export as write
     from drl.mining.formats import form_of
     from drl.mining.mine import mine
-    from drl.mining.source import open_source
+    from drl.mining.opening import open_source
 
     name = policy or _POLICY[file_format]
     nodes = _nodes(check_conf(conf), name, agent, settings or [])

@@ -114,10 +114,10 @@ def _finish(jobs: Sequence[_Job], summaries: Mapping[str, Mapping[str, JSON]]) -
     from drl.evaluation.matrix import compare_users, user_result
     from drl.evaluation.matrix_console import print_matrix
     from drl.runtime.config import config_hash
-    from drl.runtime.run_dir import RunDir
-    from drl.tree.store import FILE_NAME, read_trees
+    from drl.runtime.run_dir import ROLLOUTS, RunDir
+    from drl.tree.store import read_trees
 
-    results = {job.user: user_result(read_trees(job.folder / FILE_NAME)) for job in jobs}
+    results = {job.user: user_result(read_trees(job.folder / ROLLOUTS)) for job in jobs}
     first = summaries[jobs[0].user]
     shared = ("name", "n_trials", "label", "data_version", "seed")
     matrix: dict[str, JSON] = {

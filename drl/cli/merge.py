@@ -13,6 +13,7 @@ from drl.cli._runs import newest
 from drl.errors import ConfigError, DataError, RunError
 from drl.llm.base import ADAPTER_OF_RUN, LLM, Weights
 from drl.models.adapter import ADAPTER_CONFIG
+from drl.runtime.stored_run import StoredRun
 
 if TYPE_CHECKING:
     from drl.types import JSON
@@ -63,14 +64,10 @@ def _adapter_of(run: Path) -> Path:
     """The folder of a run's adapter, or the one that was named itself."""
     if (run / ADAPTER_OF_RUN).is_dir():
         return run / ADAPTER_OF_RUN
-    if run.is_dir() and (list(run.glob("adapter_*")) or not _is_run(run)):
+    if run.is_dir() and (list(run.glob("adapter_*")) or not StoredRun(run).is_one):
         return run
     lack = f"has no {ADAPTER_OF_RUN}" if run.exists() else "does not exist"
     raise RunError(f"{run} {lack}; the newest runs with an adapter: {newest(ADAPTER_OF_RUN)}")
-
-
-def _is_run(folder: Path) -> bool:
-    return (folder / "provenance.json").is_file()
 
 
 def _base_of(run: Path, adapter: Path, base: str | None) -> Weights:
@@ -80,7 +77,7 @@ def _base_of(run: Path, adapter: Path, base: str | None) -> Weights:
         ConfigError: nobody says which it is, or its files cannot be had.
         DataError: the adapter's config cannot be read.
     """
-    if base is None and _is_run(run):
+    if base is None and StoredRun(run).is_one:
         return _llm_of(run).weights()
     name = base or _base_named_by(adapter)
     from drl.llm.hf import HFLLM
@@ -101,14 +98,13 @@ def _base_of(run: Path, adapter: Path, base: str | None) -> Weights:
 def _llm_of(run: Path) -> LLM:
     """The model of a run without the adapter that it started from, which is part of its result."""
     from drl.runtime.config import build_as
-    from drl.runtime.run_dir import RunDir
 
-    config = RunDir(run).provenance()["config"]
-    node = config.get("llm") if isinstance(config, dict) else None
-    if not isinstance(node, dict):
+    stored = StoredRun(run)
+    if stored.config.get("llm") is None:
         raise ConfigError(f"{run}: its config names no llm; say which with --base MODEL")
+    node = stored.node("llm")
     here: dict[str, JSON] = {"adapter": None, "device": "auto", "dtype": "float32"}
-    return build_as("llm", node | {key: value for key, value in here.items() if key in node}, LLM)
+    return build_as("llm", {**node, **{k: v for k, v in here.items() if k in node}}, LLM)
 
 
 def _base_named_by(adapter: Path) -> str:

@@ -63,6 +63,7 @@ def _config(run: Path, overrides: list[str], conf: Path) -> dict[str, JSON]:
     from drl.launch import register_resolvers
     from drl.runtime.compose import compose
     from drl.runtime.config import to_plain
+    from drl.runtime.stored_run import StoredRun
 
     register_resolvers()
     of_trainer = [change for change in overrides if change.startswith("trainer.")]
@@ -70,7 +71,7 @@ def _config(run: Path, overrides: list[str], conf: Path) -> dict[str, JSON]:
     # a plus, as messages of runs have it, says nothing here: what is not there is added anyway
     others = [change.lstrip("+") for change in overrides if change not in of_trainer]
     changed = OmegaConf.merge(
-        OmegaConf.load(run / ".hydra" / "config.yaml"), OmegaConf.from_dotlist(others)
+        OmegaConf.create(dict(StoredRun(run).config)), OmegaConf.from_dotlist(others)
     )
     assert isinstance(changed, DictConfig), "a run stored it"
     return to_plain(changed) | {"trainer": trainer}

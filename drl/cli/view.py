@@ -135,11 +135,12 @@ def _folder(name: str, file: Path) -> str:
         RunError: it is not there.
     """
     from drl.mining import release
-    from drl.mining.source import find_run
+    from drl.mining.opening import find_run
+    from drl.runtime.stored_run import StoredRun
 
     if name == release.NAME:
         return name
-    around = [folder for folder in file.resolve().parents if (folder / ".hydra").is_dir()]
+    around = [folder for folder in file.resolve().parents if StoredRun(folder).is_one]
     for below in (Path("outputs"), *around):
         found = find_run(name, below)
         if found:
@@ -171,7 +172,7 @@ def _report(run: str, data_dir: Path) -> Path:
 
 def _released_report(data_dir: Path) -> Path:
     from drl.mining import release
-    from drl.mining.source import open_source
+    from drl.mining.opening import open_source
     from drl.report.html import write_report
     from drl.report.task_card import card_of
 
@@ -209,12 +210,13 @@ def _check(run: str, place: _Place, data_dir: Path) -> None:
 
 def _trees(run: str, data_dir: Path) -> Iterator[DialogueTree]:
     from drl.mining import release
-    from drl.tree.store import FILE_NAME, read_trees
+    from drl.runtime.run_dir import ROLLOUTS
+    from drl.tree.store import read_trees
 
     folder = Path(run)
     if run == release.NAME and not folder.exists():
         return release.read_trees(data_dir)
     folder = folder if folder.is_dir() else folder.parent
-    if not (folder / FILE_NAME).is_file():
-        raise RunError(f"{folder}: has no {FILE_NAME}, so --task leads nowhere; name a run folder")
-    return read_trees(folder / FILE_NAME)
+    if not (folder / ROLLOUTS).is_file():
+        raise RunError(f"{folder}: has no {ROLLOUTS}, so --task leads nowhere; name a run folder")
+    return read_trees(folder / ROLLOUTS)

@@ -12,14 +12,13 @@ from hydra.utils import get_class
 
 from drl.agent.base import Agent
 from drl.dataset.base import Dataset
-from drl.errors import ConfigError, DataError, RunError
+from drl.errors import DataError, DrlError, RunError
 from drl.evaluation.matrix import user_result
 from drl.evaluation.summary import tally
 from drl.rollout.base import Rollout
-from drl.runtime.config import build_as
-from drl.runtime.run_dir import RunDir
+from drl.runtime.stored_run import StoredRun
 from drl.tree.dialogue_tree import FULL_SCORE, DialogueTree
-from drl.tree.store import FILE_NAME, read_trees
+from drl.tree.store import read_trees
 from drl.types import JSON, Task
 
 Kind = Literal["policy", "search", "ceiling"]
@@ -64,63 +63,39 @@ def read_result(folder: Path, tasks: Sequence[Task] | None = None) -> RunResult:
         RunError: it holds no run, or no scored rollout.
         DataError: its rollouts cannot be read.
     """
-    for name in (FILE_NAME, "provenance.json"):
-        if not (folder / name).is_file():
-            raise RunError(f"{folder}: has no {name}, so there is no run to compare; name another")
-    provenance = RunDir(folder).provenance()
-    config = provenance.get("config")
-    if not isinstance(config, Mapping):
-        raise RunError(f"{folder / 'provenance.json'}: holds no config; name another run")
-    version = _text(provenance.get("data_version"))
+    run = StoredRun(folder)
+    if run.lack:
+        raise RunError(f"{folder}: {run.lack}, so there is no run to compare; name another")
     notes: list[str] = []
     if tasks is None:
         try:
-            tasks = _tasks(config, version)
-        except (ConfigError, DataError) as error:
+            tasks = _tasks(run)
+        except DrlError as error:
             notes.append(f"measures of how dialogues were led are left out: {error}")
-    return result_of(
-        read_trees(folder / FILE_NAME),
-        name=str(folder),
-        config=config,
-        kind=_kind(folder, config),
-        data_version=version,
-        code=_text(provenance.get("code")),
-        tasks=tasks,
-        notes=notes,
-    )
+    return _result_of(run, tasks, notes)
 
 
-def result_of(
-    trees: Iterable[DialogueTree],
-    *,
-    name: str,
-    config: Mapping[str, JSON],
-    kind: Kind,
-    data_version: str | None,
-    code: str | None,
-    tasks: Sequence[Task] | None,
-    notes: Sequence[str] = (),
-) -> RunResult:
-    """The result that these rollouts amount to.
+def _result_of(run: StoredRun, tasks: Sequence[Task] | None, notes: Sequence[str]) -> RunResult:
+    """What its rollouts amount to.
 
     Raises:
         RunError: none of them is scored.
     """
-    result = _sum_up(trees, tasks)
+    result = _sum_up(read_trees(run.rollouts), tasks)
     if not result.values["mean_reward"]:
         raise RunError(
-            f"{name}: none of its {sum(result.played.values())} rollouts is scored "
+            f"{run.folder}: none of its {sum(result.played.values())} rollouts is scored "
             f"({result.num_broken} broken), so there is nothing to compare; see its report"
         )
     played = result.played
-    asked = _trials(config) or max(played.values())
+    asked = _trials(run.config) or max(played.values())
     task_ids = frozenset(played if tasks is None else (task.id for task in tasks))
     return RunResult(
-        name=name,
-        config=config,
-        kind=kind,
-        data_version=data_version,
-        code=code,
+        name=str(run.folder),
+        config=run.config,
+        kind=_kind(run.folder, run.config),
+        data_version=run.data_version,
+        code=run.code,
         task_ids=task_ids,
         num_trials=asked,
         num_missing=sum(max(0, asked - played[task]) for task in task_ids),
@@ -159,17 +134,15 @@ def _sum_up(trees: Iterable[DialogueTree], tasks: Sequence[Task] | None) -> _Sum
     return _Sums(values, played, num_broken, num_unscored)
 
 
-def _tasks(config: Mapping[str, JSON], version: str | None) -> Sequence[Task]:
+def _tasks(run: StoredRun) -> Sequence[Task]:
     """The tasks of a run, if the data is still the one that it was played on.
 
     Raises:
-        ConfigError, DataError: it is not, or cannot be read.
+        ConfigError, DataError, RunError: it is not, or cannot be read.
     """
-    node = config.get("dataset")
-    if not isinstance(node, Mapping):
-        raise ConfigError("its config has no dataset")
-    dataset = build_as("dataset", node, Dataset)
+    dataset = run.part("dataset", Dataset)
     tasks = dataset.load()
+    version = run.data_version
     # the version of the tools may follow, where users brought them
     if dataset.version not in (version or "").split(", "):
         raise DataError(
@@ -202,7 +175,3 @@ def _trials(config: Mapping[str, JSON]) -> int | None:
     trainer = config.get("trainer")
     trials = trainer.get("trials") if isinstance(trainer, Mapping) else None
     return trials if isinstance(trials, int) else None
-
-
-def _text(value: JSON) -> str | None:
-    return value if isinstance(value, str) else None

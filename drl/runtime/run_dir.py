@@ -29,6 +29,12 @@ Config = Mapping[str, JSON]
 
 _LOG = logging.getLogger(__name__)
 
+PROVENANCE = "provenance.json"
+"""What a run was started with; a folder that has it holds a run."""
+
+ROLLOUTS = "rollouts.jsonl"
+"""The trees of a run, as `drl.tree.store` keeps them."""
+
 SIDE_KEYS = frozenset({"data_dir", "root", "calls"})
 """Settings of where things lie and what calls may cost: they do not make another run."""
 
@@ -70,7 +76,7 @@ class RunDir:
         """Write down what this run is, or check that it is the run that began here."""
         if not self.leads:
             return
-        if (self.path / "provenance.json").exists():
+        if (self.path / PROVENANCE).exists():
             before = self.provenance()
             changed = differences(essence(before["config"]), essence(config))
             if changed:
@@ -79,15 +85,15 @@ class RunDir:
                     "differ); choose another folder with hydra.run.dir=DIR"
                 )
             return
-        if (self.path / "rollouts.jsonl").exists():
+        if (self.path / ROLLOUTS).exists():
             raise RunError(
-                f"{self.path}: holds rollouts but no provenance.json, so what they came from is "
+                f"{self.path}: holds rollouts but no {PROVENANCE}, so what they came from is "
                 "unknown; choose another folder with hydra.run.dir=DIR"
             )
         hydra = self.path / ".hydra"
         hydra.mkdir(exist_ok=True)
         self.write(".hydra/config.yaml", OmegaConf.to_yaml(OmegaConf.create(dict(config))))
-        self.write_json("provenance.json", _provenance(config))
+        self.write_json(PROVENANCE, _provenance(config))
 
     def provenance(self) -> dict[str, JSON]:
         """What the run was started with.
@@ -95,7 +101,7 @@ class RunDir:
         Raises:
             RunError: the file is damaged.
         """
-        file = self.path / "provenance.json"
+        file = self.path / PROVENANCE
         try:
             return dict(json.loads(file.read_text()))
         except (ValueError, TypeError, OSError) as error:
@@ -138,7 +144,7 @@ class RunDir:
                 f"{self.path}: began on data {before}, but {version} is there now; bring the old "
                 "data back, or choose another folder with hydra.run.dir=DIR"
             )
-        self.write_json("provenance.json", provenance)
+        self.write_json(PROVENANCE, provenance)
 
     def write(self, name: str, text: str) -> Path:
         """Replace a small file as a whole, so that a reader never meets half of it."""

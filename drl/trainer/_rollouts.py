@@ -13,13 +13,13 @@ from drl.report.html import write_report
 from drl.report.task_card import TaskCard, card_of
 from drl.runtime.config import plug_in_of
 from drl.runtime.progress import ProgressBar, progress_bar
-from drl.runtime.run_dir import RunDir
+from drl.runtime.run_dir import ROLLOUTS, RunDir
 from drl.trainer._cast import open_switchboard, playing
 from drl.trainer._tasks import claim_tasks, data_version
 from drl.trainer._workers import attempt, failure_of, work_through
 from drl.trainer.base import Parts, chosen
 from drl.tree.dialogue_tree import DialogueTree
-from drl.tree.store import FILE_NAME, RolloutStore, read_trees
+from drl.tree.store import RolloutStore, read_trees
 from drl.types import JSON, Failure, Role, StopReason, Task, Turn
 
 NEEDS = ("dataset", "environment", "agent", "user_simulator", "reward", "rollout")
@@ -113,7 +113,7 @@ def _summarise(parts: Parts, run_dir: RunDir, tasks: Sequence[Task]) -> dict[str
     )
     return {
         "name": parts.name,
-        **tally(tasks, read_trees(run_dir.path / FILE_NAME)).to_json(),
+        **tally(tasks, read_trees(run_dir.path / ROLLOUTS)).to_json(),
         "search": is_search,
         "label": label,
         "modes": modes(parts),
@@ -138,5 +138,5 @@ def modes(parts: Parts) -> dict[str, JSON]:
 
 def _cards(tasks: Sequence[Task], run_dir: RunDir) -> Iterator[tuple[TaskCard, DialogueTree]]:
     by_id = {task.id: task for task in tasks}
-    for tree in read_trees(run_dir.path / FILE_NAME):
+    for tree in read_trees(run_dir.path / ROLLOUTS):
         yield card_of(by_id[tree.task_id], tree), tree

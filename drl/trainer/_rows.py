@@ -13,8 +13,8 @@ from drl.miner.base import Form, Row
 from drl.mining.card import Card
 from drl.mining.export import export
 from drl.mining.mine import mine
+from drl.mining.opening import open_source
 from drl.mining.row_file import read_rows
-from drl.mining.source import open_source
 from drl.runtime.config import plug_in_of
 from drl.runtime.run_dir import RunDir, make_folder
 from drl.trainer.base import Parts

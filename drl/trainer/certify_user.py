@@ -19,12 +19,11 @@ from drl.evaluation.certificate import Row, broken_rules, print_certificate, pri
 from drl.evaluation.user_fidelity import MEASURES
 from drl.llm.base import Usage
 from drl.rollout.base import Rollout
-from drl.runtime.run_dir import RunDir
+from drl.runtime.run_dir import ROLLOUTS, RunDir
 from drl.runtime.settings import check_positive
 from drl.trainer._drawn import draw
 from drl.trainer._rollouts import modes, roll_out
 from drl.trainer.base import Parts, Trainer, chosen
-from drl.tree.store import FILE_NAME as ROLLOUTS
 from drl.tree.store import read_trees
 from drl.types import JSON, Task
 

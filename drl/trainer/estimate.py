@@ -16,14 +16,13 @@ from drl.errors import RunError
 from drl.evaluation.forecast import Forecast, Plan, costs, forecast
 from drl.evaluation.forecast_table import print_forecast, to_json
 from drl.runtime.lines import LineFile
-from drl.runtime.run_dir import RunDir
+from drl.runtime.run_dir import ROLLOUTS, RunDir
 from drl.runtime.settings import check_positive
 from drl.trainer._drawn import draw
 from drl.trainer._rollouts import NEEDS, roll_out
 from drl.trainer._timed import FILE_NAME as TIMINGS
 from drl.trainer._timed import TimedRollout, read_timings
 from drl.trainer.base import Parts, Trainer, chosen
-from drl.tree.store import FILE_NAME as ROLLOUTS
 from drl.tree.store import read_trees
 from drl.types import JSON
 

@@ -22,8 +22,9 @@ from drl.play.cast import Cast
 from drl.play.moves import Branch as LiveBranch
 from drl.play.moves import together
 from drl.runtime.progress import ProgressBar, progress_bar
-from drl.runtime.run_dir import RunDir, differences, essence
+from drl.runtime.run_dir import ROLLOUTS, RunDir, differences, essence
 from drl.runtime.seeds import derive
+from drl.runtime.stored_run import StoredRun
 from drl.trainer._cast import open_switchboard, playing
 from drl.trainer._continuations import FILE_NAME as CONTINUATIONS
 from drl.trainer._continuations import ContinuationStore, Replayer
@@ -32,7 +33,6 @@ from drl.trainer._survey import Survey, survey
 from drl.trainer._tasks import claim_tasks, data_version
 from drl.trainer._workers import work_through
 from drl.trainer.base import Parts, Trainer, chosen
-from drl.tree.store import FILE_NAME as ROLLOUTS
 from drl.tree.store import read_trees
 from drl.types import JSON, Failure, Task
 
@@ -211,15 +211,15 @@ def check_source(source: Path, config: Mapping[str, JSON]) -> None:
     Raises:
         RunError: there are no trees, or they were made by others than those who would play on.
     """
-    if not ((source / ROLLOUTS).exists() and (source / "provenance.json").exists()):
+    stored = StoredRun(source)
+    if stored.lack:
         raise RunError(
-            f"{source}: holds no {ROLLOUTS} of a run; resampling runs inside of the run whose "
-            "trees it plays on: start it with `drl resample RUN`"
+            f"{source}: {stored.lack}; resampling runs inside of the run whose trees it plays on: "
+            "start it with `drl resample RUN`"
         )
-    before = RunDir(source).provenance()["config"]
     changed = [
         key
-        for key in differences(essence(before), essence(config))
+        for key in differences(essence(stored.config), essence(config))
         if key.partition(".")[0] != "trainer"
     ]
     if changed:
@@ -230,7 +230,7 @@ def check_source(source: Path, config: Mapping[str, JSON]) -> None:
 
 
 def _check_data(source: Path, now: str) -> None:
-    before = RunDir(source).provenance().get("data_version")
+    before = StoredRun(source).data_version
     if before != now:
         raise RunError(
             f"{source}: was made on data {before}, but {now} is there now; bring the old data back"

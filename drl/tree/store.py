@@ -8,10 +8,10 @@ from pathlib import Path
 
 from drl.errors import DataError
 from drl.runtime.lines import LineFile, whole_lines
+from drl.runtime.run_dir import ROLLOUTS
 from drl.tree.codec import from_line, to_line
 from drl.tree.dialogue_tree import DialogueTree
 
-FILE_NAME = "rollouts.jsonl"
 _Key = tuple[bytes, int]
 _START = re.compile(rb'\s*\{\s*"task_id"\s*:\s*"((?:[^"\\]|\\.)*)"\s*,\s*"trial"\s*:\s*(\d+)\s*,')
 
@@ -23,7 +23,7 @@ class RolloutStore:
     """
 
     def __init__(self, folder: Path) -> None:
-        self.path = folder / FILE_NAME
+        self.path = folder / ROLLOUTS
         self.done: set[tuple[str, int]] = set()
         self._lines = LineFile(self.path)
 

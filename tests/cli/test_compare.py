@@ -73,8 +73,8 @@ def test_what_cannot_be_compared_is_one_clear_line(tmp_path):
         drl("compare", "nothing", "nothing", cwd=tmp_path)
     )
     run = tmp_path / "run"
-    (run / ".hydra").mkdir(parents=True)
-    (run / ".hydra" / "config.yaml").touch()
+    run.mkdir()
+    (run / "provenance.json").touch()
     (run / "rollouts.jsonl").touch()
     message = "a comparison needs two runs or more; name another one"
     assert message in error_of(drl("compare", str(run)))

@@ -84,4 +84,4 @@ def test_a_folder_that_is_no_run_is_refused_with_the_runs_there_are(tmp_path):
     error = error_of(drl("resample", "gone", cwd=tmp_path))
     assert "gone does not exist; the newest runs with rollouts: outputs/study/abc" in error
     error = error_of(drl("resample", str(tmp_path)))
-    assert "has no .hydra/config.yaml and no rollouts.jsonl" in error
+    assert "has no rollouts.jsonl and no provenance.json" in error

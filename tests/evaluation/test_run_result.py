@@ -57,7 +57,7 @@ def test_where_the_tasks_cannot_be_had_scores_and_calls_are_left(tmp_path):
     assert result.task_ids == frozenset("a")
     assert result.num_missing == 0
     (note,) = result.notes
-    assert note.endswith("left out: its config has no dataset")
+    assert note.endswith(": its config has no dataset; name another run")
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,8 @@ def test_searches_and_ceilings_are_told_from_policies(tmp_path, changes, kind):
 
 
 def test_what_holds_no_run_is_refused(tmp_path):
-    with pytest.raises(RunError, match=r"has no rollouts.jsonl, so there is no run to compare"):
+    lack = r"has no rollouts.jsonl and no provenance.json, so there is no run to compare"
+    with pytest.raises(RunError, match=lack):
         read_result(tmp_path)
     folder_with(tmp_path, tree("a", None, 0, StopReason.ERROR), tree("b", None))
     with pytest.raises(RunError, match=r"none of its 2 rollouts is scored \(1 broken\)"):

@@ -13,8 +13,9 @@ from drl.mining.card import Card
 from drl.mining.export import export
 from drl.mining.mine import Counts, mine
 from drl.mining.source import Source
+from drl.runtime.run_dir import ROLLOUTS
 from drl.tree.codec import to_line
-from drl.tree.store import FILE_NAME, read_trees
+from drl.tree.store import read_trees
 from tests.mining.forest import ListedMiner, agent_of, labelled, source_of, tree_of
 
 AGENT = agent_of("react/compact")
@@ -46,8 +47,8 @@ def test_rows_do_not_depend_on_the_order_in_which_rollouts_finished(tmp_path):
     lines = [to_line(tree_of(task)) + b"\n" for task in "abc"]
     written = []
     for order in (lines, lines[::-1]):
-        (tmp_path / FILE_NAME).write_bytes(b"".join(order))
-        stored = replace(source_of(agent=AGENT), read=partial(read_trees, tmp_path / FILE_NAME))
+        (tmp_path / ROLLOUTS).write_bytes(b"".join(order))
+        stored = replace(source_of(agent=AGENT), read=partial(read_trees, tmp_path / ROLLOUTS))
         write(stored, tmp_path / "rows.jsonl", force=True)
         names = ("rows.jsonl", "rows.jsonl.card.md")
         written.append([(tmp_path / name).read_bytes() for name in names])

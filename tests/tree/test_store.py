@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drl.errors import DataError, RunError
+from drl.runtime.run_dir import ROLLOUTS
 from drl.tree.codec import from_line, to_line
 from drl.tree.dialogue_tree import DialogueTree
-from drl.tree.store import FILE_NAME, RolloutStore, read_trees
+from drl.tree.store import RolloutStore, read_trees
 from drl.types import Failure, RewardEvent, Role, Step, StopReason, ToolCall, ToolResult, Turn
 
 JSON_VALUES = st.recursive(
@@ -58,7 +59,7 @@ def test_what_could_not_be_read_back_is_not_written(tmp_path, arguments):
         with pytest.raises(DataError, match="stored"):
             store.append(tree)
         store.append(a_tree("b"))
-    assert [tree.task_id for tree in read_trees(tmp_path / FILE_NAME)] == ["b"]
+    assert [tree.task_id for tree in read_trees(tmp_path / ROLLOUTS)] == ["b"]
 
 
 def test_what_was_appended_is_done_and_can_be_read(tmp_path):
@@ -68,11 +69,11 @@ def test_what_was_appended_is_done_and_can_be_read(tmp_path):
     with RolloutStore(tmp_path) as store:
         assert store.done == {("a", 0), ("a", 1)}
         store.append(a_tree("b"))
-    assert [tree.task_id for tree in read_trees(tmp_path / FILE_NAME)] == ["a", "a", "b"]
+    assert [tree.task_id for tree in read_trees(tmp_path / ROLLOUTS)] == ["a", "a", "b"]
 
 
 def test_trees_come_by_task_and_trial_whenever_they_finished(tmp_path):
-    file = tmp_path / FILE_NAME
+    file = tmp_path / ROLLOUTS
     keys = [("b", 0), ("a", 10), ("a", 2), ("c", 0), ('a"', 0)]
     lines = [to_line(a_tree(*key)) + b"\n" for key in keys]
     spaced = json.dumps(json.loads(to_line(a_tree("B", 1)))).encode() + b"\n"  # by another program
@@ -85,7 +86,7 @@ def test_trees_come_by_task_and_trial_whenever_they_finished(tmp_path):
 
 @pytest.mark.parametrize("left", [1, 10, 200])
 def test_a_cut_last_line_is_dropped_and_written_again(tmp_path, left):
-    file = tmp_path / FILE_NAME
+    file = tmp_path / ROLLOUTS
     whole = to_line(a_tree("a")) + b"\n"
     file.write_bytes(whole + to_line(a_tree("b"))[:left])
     assert [tree.task_id for tree in read_trees(file)] == ["a"]
@@ -108,13 +109,13 @@ def test_what_broke_runs_again_and_the_last_attempt_counts(tmp_path):
         store.append(mended)
     with RolloutStore(tmp_path) as store:
         assert store.done == {("a", 0)}
-    assert list(read_trees(tmp_path / FILE_NAME)) == [mended]
+    assert list(read_trees(tmp_path / ROLLOUTS)) == [mended]
 
 
 def test_a_broken_line_in_between_is_named(tmp_path):
-    (tmp_path / FILE_NAME).write_bytes(to_line(a_tree("a")) + b'\n{"task_id": 3}\n')
+    (tmp_path / ROLLOUTS).write_bytes(to_line(a_tree("a")) + b'\n{"task_id": 3}\n')
     with pytest.raises(DataError, match=r"rollouts\.jsonl:2: not a stored tree"):
-        list(read_trees(tmp_path / FILE_NAME))
+        list(read_trees(tmp_path / ROLLOUTS))
 
 
 @pytest.mark.parametrize("parent", [0, 1, 7, -1])
@@ -123,9 +124,9 @@ def test_a_node_whose_parent_does_not_come_before_it_is_refused(tmp_path, parent
     line = to_line(a_tree("a")).decode()
     tree = json.loads(line)
     tree["nodes"][0 if parent in (0, -1) else 1]["parent"] = parent
-    (tmp_path / FILE_NAME).write_text(json.dumps(tree) + "\n")
+    (tmp_path / ROLLOUTS).write_text(json.dumps(tree) + "\n")
     with pytest.raises(DataError, match=r"rollouts\.jsonl:1: not a stored tree: nodes\."):
-        list(read_trees(tmp_path / FILE_NAME))
+        list(read_trees(tmp_path / ROLLOUTS))
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
@@ -134,9 +135,9 @@ def test_a_score_or_a_reward_that_is_no_number_is_refused(tmp_path, number):
     for before, place in (('"score":0.5', "nodes.3.score"), ('"amount":0.5', "nodes.1.events.0")):
         assert before in line
         key = before.partition(":")[0]
-        (tmp_path / FILE_NAME).write_text(line.replace(before, f"{key}:{number}") + "\n")
+        (tmp_path / ROLLOUTS).write_text(line.replace(before, f"{key}:{number}") + "\n")
         with pytest.raises(DataError, match=rf":1: not a stored tree: {place}.*finite number"):
-            list(read_trees(tmp_path / FILE_NAME))
+            list(read_trees(tmp_path / ROLLOUTS))
 
 
 def test_a_score_that_is_no_number_is_not_written():
@@ -149,9 +150,9 @@ def test_a_score_that_is_no_number_is_not_written():
 def test_a_dialogue_that_ends_without_a_reason_is_refused(tmp_path):
     line = json.loads(to_line(a_tree()))
     del line["nodes"][3]["stop"]
-    (tmp_path / FILE_NAME).write_text(json.dumps(line) + "\n")
+    (tmp_path / ROLLOUTS).write_text(json.dumps(line) + "\n")
     with pytest.raises(DataError, match=r":1: not a stored tree: nodes\.3: nothing follows and it"):
-        list(read_trees(tmp_path / FILE_NAME))
+        list(read_trees(tmp_path / ROLLOUTS))
     # what was only tried out afterwards does not go on with it
     tree = a_tree()
     tree.nodes[3].stop = None
@@ -182,7 +183,7 @@ def test_a_full_disk_keeps_what_was_stored(tmp_path):
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
     )
     assert "what is in it is safe; make room" in done.stdout, done.stderr
-    assert [tree.task_id for tree in read_trees(tmp_path / FILE_NAME)] == ["a"]
+    assert [tree.task_id for tree in read_trees(tmp_path / ROLLOUTS)] == ["a"]
 
 
 def fill(folder):
