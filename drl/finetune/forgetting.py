@@ -21,14 +21,12 @@ from typing import TYPE_CHECKING
 from drl.finetune.checks import CHECKS
 from drl.llm.base import Message
 from drl.models.chat_template import ChatTemplate
-from drl.models.load import Loaded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from peft import PeftModel
     from torch import Tensor
-    from transformers import PreTrainedModel
 
 MAX_TOKENS = 64
 """The longest answer to an instruction."""
@@ -67,12 +65,15 @@ class ForgettingReport:
     seconds: float
 
 
-def forgetting(model: PeftModel, template: ChatTemplate) -> ForgettingReport:
+def forgetting(
+    model: PeftModel, template: ChatTemplate, end_ids: frozenset[int]
+) -> ForgettingReport:
     """Hold a model with its adapter against itself without.
 
     Args:
         model: with one active adapter; in training mode or not, it is left as it was.
         template: the chats of the model, as inference renders them.
+        end_ids: the tokens that end a reply at inference.
 
     Raises:
         ConfigError: the template refuses a chat of one message by the user.
@@ -82,9 +83,9 @@ def forgetting(model: PeftModel, template: ChatTemplate) -> ForgettingReport:
     asked = instructions()
     with _evaluating(model):
         divergences = [_divergences(model, template, text) for _, text in texts]
-        adapted = _answers(model, template, asked)
+        adapted = _answers(model, template, end_ids, asked)
         with model.disable_adapter():
-            base = _answers(model, template, asked)
+            base = _answers(model, template, end_ids, asked)
     return ForgettingReport(
         passages=tuple(kind for kind, _ in texts),
         kl_to_base=tuple(to_base for to_base, _ in divergences),
@@ -153,7 +154,10 @@ def _divergence(some_LV: Tensor, others_LV: Tensor) -> float:
 
 
 def _answers(
-    model: PeftModel, template: ChatTemplate, asked: Sequence[Instruction]
+    model: PeftModel,
+    template: ChatTemplate,
+    end_ids: frozenset[int],
+    asked: Sequence[Instruction],
 ) -> tuple[str, ...]:
     """The likeliest answers, in batches of prompts of like length."""
     prompts = [
@@ -164,21 +168,22 @@ def _answers(
     answers = [""] * len(prompts)
     for first in range(0, len(order), _BATCH):
         batch = order[first : first + _BATCH]
-        found = _grow(model, template, [prompts[place] for place in batch])
+        found = _grow(model, template, end_ids, [prompts[place] for place in batch])
         for place, answer in zip(batch, found, strict=True):
             answers[place] = answer
     return tuple(answers)
 
 
 def _grow(
-    model: PeftModel, template: ChatTemplate, prompts: Sequence[tuple[int, ...]]
+    model: PeftModel,
+    template: ChatTemplate,
+    end_ids: frozenset[int],
+    prompts: Sequence[tuple[int, ...]],
 ) -> list[str]:
     import torch
     from transformers import GenerationConfig
 
     end_id = template.end_id
-    base: PreTrainedModel = model.get_base_model()  # pyright: ignore[reportAssignmentType]
-    ends = Loaded(base, template.tokenizer).end_ids
     width = max(len(prompt) for prompt in prompts)
     padding = [width - len(prompt) for prompt in prompts]
     ids = [[end_id] * pad + list(p) for pad, p in zip(padding, prompts, strict=True)]
@@ -189,7 +194,7 @@ def _grow(
         generation_config=GenerationConfig(
             do_sample=False,
             max_new_tokens=MAX_TOKENS,
-            eos_token_id=sorted(ends),
+            eos_token_id=sorted(end_ids),
             pad_token_id=end_id,
         ),
     )

@@ -25,12 +25,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Learner:
-    """A model with one trainable adapter, `default`. `context` is None where it has no bound."""
+    """A model with one trainable adapter, `default`.
+
+    `end_ids` end a reply at inference. `context` is None where it has no bound.
+    """
 
     model: PeftModel
     tokenizer: PreTrainedTokenizerBase
     tokens: ChatTokens
     template: ChatTemplate
+    end_ids: frozenset[int]
     context: int | None
 
     def save(self, folder: Path, whole: Mapping[str, Tensor] | None) -> None:
@@ -114,6 +118,7 @@ def load_learner(weights: Weights, lora: LoraSettings, attention: str, seed: int
         tokenizer=loaded.tokenizer,
         tokens=ChatTokens(template, loaded.end_ids),
         template=template,
+        end_ids=loaded.end_ids,
         context=loaded.context,
     )
 

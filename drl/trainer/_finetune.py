@@ -40,6 +40,9 @@ _SUMMARY = "summary.json"
 class FinetuneTrainer(Trainer):
     """Trains an adapter for `llm` on what the runs or files named by `source` hold.
 
+    It is a base class, and no function, since each of its trainers has all of these settings, and
+    self-training takes any of them for its rounds.
+
     If `llm` has an adapter already, it is trained on, and is the reference of DPO and KTO. Runs
     are mined by `miner`, in the language of `agent` or else of the agent that played.
     `check_forgetting` holds the model with its adapter against itself without, when it is trained.
@@ -155,7 +158,7 @@ def _check_forgetting(learner: Learner, run_dir: RunDir) -> dict[str, JSON]:
     """The check as numbers; every answer lies in a file of its own."""
     from drl.finetune.forgetting import forgetting
 
-    report = forgetting(learner.model, learner.template)
+    report = forgetting(learner.model, learner.template, learner.end_ids)
     run_dir.write_json("forgetting.json", asdict(report))
     return summarise(report)
 

@@ -32,7 +32,7 @@ def look(base, adapter) -> ForgettingReport:
     loaded = load(base, None, "float32", "cpu")
     model = put_in(loaded.model, base, adapter, is_trainable=True).train()
     before = {name: (p.requires_grad, p.clone()) for name, p in model.named_parameters()}
-    found = forgetting(model, ChatTemplate(loaded.tokenizer, None))
+    found = forgetting(model, ChatTemplate(loaded.tokenizer, None), loaded.end_ids)
     assert model.training
     for name, weight in model.named_parameters():
         assert weight.requires_grad == before[name][0]
