@@ -93,8 +93,6 @@ def train(
         RunError: a file cannot be written, memory is out, or weights are no numbers any more.
         KeyboardInterrupt: was asked to stop; the next start goes on from the last state.
     """
-    import torch
-    from safetensors import SafetensorError
     from transformers import PrinterCallback
 
     with first_one_first():
@@ -102,10 +100,20 @@ def train(
         if trainer.is_world_process_zero():
             _keep_metrics(metrics, 0 if state is None else _update_of(state))
     trainer.remove_callback(PrinterCallback)
+    with _faults_named(resume), _lines(trainer, metrics) as lines, _quiet():
+        trainer.add_callback(_callback(lines, tell))
+        trainer.train(resume_from_checkpoint=None if state is None else str(state))
+    return _numbers(metrics) if trainer.is_world_process_zero() else {}
+
+
+@contextmanager
+def _faults_named(resume: Path) -> Iterator[None]:
+    """What this machine lacks, in one line."""
+    import torch
+    from safetensors import SafetensorError
+
     try:
-        with _lines(trainer, metrics) as lines, _quiet():
-            trainer.add_callback(_callback(lines, tell))
-            trainer.train(resume_from_checkpoint=None if state is None else str(state))
+        yield
     except (OSError, SafetensorError) as error:
         raise RunError(
             f"{resume}: cannot be written ({error}); make room and start the same command again"
@@ -116,7 +124,6 @@ def train(
             "trainer.fit.accumulation as much, set trainer.fit.activation_checkpointing=true, or "
             "lower trainer.data.max_length"
         ) from error
-    return _numbers(metrics) if trainer.is_world_process_zero() else {}
 
 
 def whole_weights(trainer: Trainer) -> dict[str, Any] | None:

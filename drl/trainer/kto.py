@@ -16,6 +16,7 @@ from drl.finetune.processes import num_processes
 from drl.miner.base import KTORow, Row
 from drl.runtime.seeds import derive
 from drl.trainer._finetune import FinetuneTrainer
+from drl.types import JSON
 
 
 @dataclass(kw_only=True)
@@ -86,15 +87,6 @@ class KTOTrainer(FinetuneTrainer):
         weight = self.undesirable_weight
         if weight == "auto":
             weight = undesirable_weight(num_good, num_bad)
-        rows = [
-            {
-                **examples[position].columns,
-                "KL_completion_ids": examples[other].columns["completion_ids"],
-                "label": labels[position],
-            }
-            for batch in order
-            for position, other in zip(batch, mismatched(batch), strict=True)
-        ]
         trainer = ReadyKTOTrainer(
             model=learner.model,
             args=KTOConfig(
@@ -107,20 +99,12 @@ class KTOTrainer(FinetuneTrainer):
                 train_sampling_strategy="sequential",
                 dataloader_drop_last=True,
             ),
-            train_dataset=Dataset.from_list(rows),
+            train_dataset=Dataset.from_list(_rows(examples, labels, order)),
             processing_class=learner.tokenizer,
         )
-        placed = {position for batch in order for position in batch}
-        return Lesson(
-            trainer,
-            {
-                "positives": sum(labels[position] for position in placed),
-                "negatives": sum(not labels[position] for position in placed),
-                "undesirable_weight": weight,
-                "weighted_ratio": num_good / (weight * num_bad),
-                "without_batch": len(examples) - len(placed),
-            },
-        )
+        ratio = num_good / (weight * num_bad)
+        notes = _notes(labels, order) | {"undesirable_weight": weight, "weighted_ratio": ratio}
+        return Lesson(trainer, notes)
 
     def _order(self, tasks: Sequence[str], seed: int) -> list[list[int]]:
         """The batches of all epochs.
@@ -149,3 +133,29 @@ def _check_both(num_good: int, num_bad: int) -> None:
             f"there are {num_good} good and {num_bad} bad outputs, and KTO needs both; name "
             "another trainer.source or miner"
         )
+
+
+def _rows(
+    examples: Sequence[Example], labels: Sequence[bool], order: Sequence[Sequence[int]]
+) -> list[dict[str, Any]]:
+    """The rows of all batches, each with the output of another for the estimate of divergence."""
+    return [
+        {
+            **examples[position].columns,
+            "KL_completion_ids": examples[other].columns["completion_ids"],
+            "label": labels[position],
+        }
+        for batch in order
+        for position, other in zip(batch, mismatched(batch), strict=True)
+    ]
+
+
+def _notes(labels: Sequence[bool], order: Sequence[Sequence[int]]) -> dict[str, JSON]:
+    """How many rows of which kind are in a batch, and how many in none."""
+    placed = {position for batch in order for position in batch}
+    num_good = sum(labels[position] for position in placed)
+    return {
+        "positives": num_good,
+        "negatives": len(placed) - num_good,
+        "without_batch": len(labels) - len(placed),
+    }
