@@ -113,7 +113,11 @@ def _read_config(base: Path, adapter: Path) -> PeftConfig:
 
 
 def _quieten() -> None:
-    """Peft 0.21 asks transformers 5.24 for a setting under its old name."""
+    """Pass over that peft 0.21 asks transformers 5.24 for a setting under its old name.
+
+    For the whole process: models are loaded by a thread of their own, and filters that are set for
+    a while are those of all threads, so that setting them back would undo what others have set.
+    """
     warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
 
 
