@@ -11,8 +11,9 @@ import typer
 
 from drl.cli._runs import newest
 from drl.errors import ConfigError, DataError, RunError
-from drl.llm.base import ADAPTER_OF_RUN, LLM, Weights
+from drl.llm.base import LLM, Weights
 from drl.models.adapter import ADAPTER_CONFIG
+from drl.runtime.run_dir import ADAPTER_OF_RUN
 from drl.runtime.stored_run import StoredRun
 
 if TYPE_CHECKING:
@@ -62,11 +63,12 @@ def merge(
 
 def _adapter_of(run: Path) -> Path:
     """The folder of a run's adapter, or the one that was named itself."""
-    if (run / ADAPTER_OF_RUN).is_dir():
-        return run / ADAPTER_OF_RUN
-    if run.is_dir() and (list(run.glob("adapter_*")) or not StoredRun(run).is_one):
+    stored = StoredRun(run)
+    if stored.adapter is not None:
+        return stored.adapter
+    if run.is_dir() and not stored.is_one:
         return run
-    lack = f"has no {ADAPTER_OF_RUN}" if run.exists() else "does not exist"
+    lack = stored.why_no_adapter() if stored.is_one else "does not exist"
     raise RunError(f"{run} {lack}; the newest runs with an adapter: {newest(ADAPTER_OF_RUN)}")
 
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Literal
 
 from drl.errors import ConfigError
 from drl.llm import _hf_packaged
-from drl.llm.base import ADAPTER_OF_RUN, Weights
+from drl.llm.base import Weights
+from drl.runtime.stored_run import StoredRun
 
 if TYPE_CHECKING:
     from drl.models.load import Loaded
@@ -44,7 +45,8 @@ class Source:
         """What decides what it answers.
 
         Raises:
-            ConfigError: the files cannot be had, or there is no such device.
+            ConfigError: the files cannot be had, there is no such device, or the run that is named
+                as adapter has none.
         """
         adapter = self._adapter_folder()
         return {
@@ -90,8 +92,12 @@ class Source:
         if self.adapter is None:
             return None
         folder = _locate("llm.adapter", self.adapter, None)
-        of_run = folder / ADAPTER_OF_RUN
-        return of_run if of_run.is_dir() else folder
+        run = StoredRun(folder)
+        if not run.is_one:
+            return folder
+        if run.adapter is None:
+            raise ConfigError(f"llm.adapter={self.adapter} {run.why_no_adapter()}")
+        return run.adapter
 
 
 def _locate(key: str, name: str, revision: str | None) -> Path:

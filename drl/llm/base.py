@@ -18,13 +18,11 @@ from pathlib import Path
 from typing import Literal
 
 from drl.errors import ConfigError, DrlError
+from drl.runtime.run_dir import ADAPTER_OF_RUN as ADAPTER_OF_RUN  # where callers look for it
 from drl.types import JSON, Place, Sampled, ToolSpec
 
 Purpose = Literal["agent", "user", "judge"]
 """For whom a call is made; the ledger adds up by it."""
-
-ADAPTER_OF_RUN = Path("checkpoints") / "final"
-"""Where a run keeps the adapter that it trained, below its folder."""
 
 FinishReason = Literal["stop", "length", "tool_calls", "content_filter"]
 

@@ -35,6 +35,9 @@ PROVENANCE = "provenance.json"
 ROLLOUTS = "rollouts.jsonl"
 """The trees of a run, as `drl.tree.store` keeps them."""
 
+ADAPTER_OF_RUN = Path("checkpoints") / "final"
+"""Where a run keeps the adapter that it trained, below its folder."""
+
 SIDE_KEYS = frozenset({"data_dir", "root", "calls"})
 """Settings of where things lie and what calls may cost: they do not make another run."""
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from drl.errors import ConfigError, RunError
 from drl.runtime.config import build_as, check_nodes, config_hash
-from drl.runtime.run_dir import PROVENANCE, ROLLOUTS, RunDir
+from drl.runtime.run_dir import ADAPTER_OF_RUN, PROVENANCE, ROLLOUTS, RunDir
 from drl.types import JSON
 
 _Part = TypeVar("_Part")
@@ -47,6 +47,30 @@ class StoredRun:
     def rollouts(self) -> Path:
         """The file of its trees."""
         return self.folder / ROLLOUTS
+
+    @property
+    def adapter(self) -> Path | None:
+        """The folder of the adapter that it trained, once that is finished."""
+        folder = self.folder / ADAPTER_OF_RUN
+        return folder if folder.is_dir() else None
+
+    def why_no_adapter(self) -> str:
+        """Why it has none and what to do, for messages that begin with its name.
+
+        Raises:
+            RunError: what it was started with cannot be read.
+        """
+        rounds = [path.parents[1] for path in self.folder.glob(f"round-*/learn/{ADAPTER_OF_RUN}")]
+        if rounds:
+            last = max(rounds, key=lambda path: int(path.parent.name.removeprefix("round-")))
+            return f"is a run of rounds, each with an adapter of its own; name one, such as {last}"
+        trainer = self.config.get("trainer")
+        if isinstance(trainer, Mapping) and not trainer.keys().isdisjoint(("lora", "learn")):
+            return (
+                f"has not finished its training, so there is no {ADAPTER_OF_RUN} in it; start it "
+                f"again ({self.command}) to finish it"
+            )
+        return "is a run that trained no adapter; name one with trainer=sft, dpo or kto"
 
     @cached_property
     def provenance(self) -> Mapping[str, JSON]:

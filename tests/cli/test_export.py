@@ -120,7 +120,7 @@ def test_trees_of_another_version_of_the_data_are_refused(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "RuleAgent, which is to write the rows of toolwoz_josh/"),
+        ([], "RuleAgent, which is to write the rows, speaks through no model"),
         (["--agent", "nobody"], "agent=nobody is not known; known:"),
         (["--policy", "none_such"], "miner=none_such is not known; known: josh_clean, josh_paper"),
         (["--set", "limit=1"], "miner has no setting limit; known: full_success_only"),

@@ -13,9 +13,9 @@ from safetensors.torch import load_file, save_file
 
 from drl.cli.main import app
 from drl.errors import DrlError
-from drl.llm.base import ADAPTER_OF_RUN, Sampling
+from drl.llm.base import Sampling
 from drl.models.load import load
-from drl.runtime.run_dir import RunDir
+from drl.runtime.run_dir import ADAPTER_OF_RUN, RunDir
 from tests.finetune.adapters import save_adapter
 from tests.llm import tiny_model
 from tests.llm.asking import CONF, ask_one, make, request
@@ -219,7 +219,8 @@ def test_an_adapter_that_cannot_be_merged_says_why(
 def test_a_run_without_an_adapter_and_a_folder_that_is_none_say_so(base, tmp_path):
     run = save_run(tmp_path / "run", base, None)
     error = refusal(run, "--out", tmp_path / "out")
-    assert f"{run} has no checkpoints/final; the newest runs with an adapter:" in error
+    lack = "is a run that trained no adapter; name one with trainer=sft, dpo or kto"
+    assert f"{run} {lack}; the newest runs with an adapter:" in error
     error = refusal(tmp_path / "gone", "--out", tmp_path / "out")
     assert f"{tmp_path / 'gone'} does not exist" in error
 

@@ -12,6 +12,7 @@ from transformers import AutoModelForCausalLM, PreTrainedModel
 
 from drl.errors import ConfigError
 from drl.llm.base import LLM, Sampling
+from drl.runtime.run_dir import ADAPTER_OF_RUN, RunDir
 from tests.llm import tiny_model
 from tests.llm.asking import ask_one, make, request
 
@@ -67,6 +68,15 @@ def test_an_adapter_changes_the_answers_to_those_of_the_adapted_model(folder, tm
     with torch.inference_mode():
         logits = model(ids).logits[0, len(adapted.sampled.prompt_ids) - 1 : -1]
     assert logits.argmax(-1).tolist() == list(adapted.sampled.token_ids)
+
+
+def test_a_run_that_has_not_finished_its_training_is_no_adapter_yet(folder, tmp_path):
+    with RunDir(tmp_path / "run") as run:
+        run.claim({"name": "x", "trainer": {"lora": {"rank": 4}}})
+    message = refusal(hf(folder, adapter=str(run.path)))
+    assert f"llm.adapter={run.path} has not finished its training" in message
+    save_adapter(folder, run.path / ADAPTER_OF_RUN)
+    assert ask_one(hf(folder, adapter=str(run.path))).choices
 
 
 def test_an_adapter_of_other_shapes_names_its_base(folder, tmp_path):

@@ -6,7 +6,7 @@ import pytest
 
 from drl.errors import RunError
 from drl.runtime.config import config_hash
-from drl.runtime.run_dir import ROLLOUTS, RunDir
+from drl.runtime.run_dir import ADAPTER_OF_RUN, ROLLOUTS, RunDir
 from drl.runtime.settings import check_positive
 from drl.runtime.stored_run import StoredRun
 
@@ -67,3 +67,24 @@ def test_parts_that_are_not_there_or_of_other_code_are_named(tmp_path):
     (tmp_path / "run" / "provenance.json").write_text("{}")
     with pytest.raises(RunError, match="holds no config"):
         StoredRun(tmp_path / "run").config  # noqa: B018
+
+
+def test_a_run_without_an_adapter_says_why_and_what_to_do(tmp_path):
+    run = StoredRun(stored(tmp_path / "sft", trainer={"lora": {}}))
+    assert run.adapter is None
+    finish = f"start it again ({run.command}) to finish it"
+    assert run.why_no_adapter().startswith("has not finished its training")
+    assert run.why_no_adapter().endswith(finish)
+    (run.folder / ADAPTER_OF_RUN).mkdir(parents=True)
+    assert run.adapter == run.folder / ADAPTER_OF_RUN
+
+    rounds = StoredRun(stored(tmp_path / "rounds", trainer={"learn": {}}))
+    assert rounds.why_no_adapter().endswith(finish)
+    for number in (2, 10):
+        (rounds.folder / f"round-{number}" / "learn" / ADAPTER_OF_RUN).mkdir(parents=True)
+    (rounds.folder / "round-11" / "learn").mkdir(parents=True)
+    assert rounds.why_no_adapter().endswith(f"such as {rounds.folder}/round-10/learn")
+    assert rounds.adapter is None
+
+    plain = StoredRun(stored(tmp_path / "plain", trainer={"trials": 1}))
+    assert plain.why_no_adapter().startswith("is a run that trained no adapter")
