@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 
 from drl.errors import ConfigError, RunError
 from drl.evaluation.comparability import obstacles, remarks, settings_that_differ
-from drl.evaluation.compare import holm, paired_gaps
 from drl.evaluation.intervals import CONFIDENCE
 from drl.evaluation.measure import Measure, measured, words_of
+from drl.evaluation.paired import holm, paired_gaps
 from drl.evaluation.power import ALPHA, POWER
 from drl.evaluation.run_result import RunResult
 from drl.types import JSON

@@ -10,8 +10,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from drl.evaluation.compare import paired_difference
 from drl.evaluation.intervals import Estimate, mean_over_tasks, to_json
+from drl.evaluation.paired import paired_difference
 from drl.evaluation.posterior import Posterior, certain, posterior
 from drl.types import JSON, Outcome, StopReason
 

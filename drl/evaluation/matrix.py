@@ -10,8 +10,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 
-from drl.evaluation.compare import Difference, holm, paired_difference
 from drl.evaluation.intervals import mean_over_tasks, to_json
+from drl.evaluation.paired import Difference, holm, paired_difference
 from drl.evaluation.summary import ByTask
 from drl.tree.dialogue_tree import FULL_SCORE, DialogueTree
 from drl.types import JSON

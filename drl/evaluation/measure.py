@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, dataclass
 
-from drl.evaluation.compare import Difference, paired_difference, paired_gaps
 from drl.evaluation.intervals import Estimate, mean_over_tasks, to_json
+from drl.evaluation.paired import Difference, paired_difference, paired_gaps
 from drl.evaluation.power import (
     ALPHA,
     NoiseFloor,

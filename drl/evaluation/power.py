@@ -11,8 +11,8 @@ import numpy as np
 from scipy.optimize import root_scalar
 from scipy.stats import nct, norm, t
 
-from drl.evaluation.compare import paired_gaps
 from drl.evaluation.intervals import CONFIDENCE
+from drl.evaluation.paired import paired_gaps
 
 ALPHA = 0.05
 POWER = 0.8

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
-from drl.evaluation.compare import paired_difference
 from drl.evaluation.intervals import mean_over_tasks, to_json
+from drl.evaluation.paired import paired_difference
 from drl.finetune.forgetting import ForgettingReport
 from drl.types import JSON
 

@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from drl.evaluation.compare import Difference, holm, paired_difference
+from drl.evaluation.paired import Difference, holm, paired_difference
 
 
 def test_a_difference_is_taken_within_each_shared_task():
