@@ -97,6 +97,10 @@ def _nodes(
     groups = ["miner", "agent"] if agent else ["miner"]
     said = [s if s.partition("=")[0].count(".") else f"miner.{s}" for s in settings]
     for setting in said:
+        if "=" not in setting and not setting.startswith("~"):
+            raise ConfigError(
+                f"--set {setting.removeprefix('miner.')!r}: says no value; write KEY=VALUE"
+            )
         if setting.lstrip("+~").partition(".")[0] not in groups:
             raise ConfigError(
                 f"--set {setting}: only settings of {' and '.join(groups)} can be said; write "

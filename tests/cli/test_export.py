@@ -125,6 +125,8 @@ def test_trees_of_another_version_of_the_data_are_refused(run, tmp_path):
         (["--policy", "none_such"], "miner=none_such is not known; known: josh_clean, josh_paper"),
         (["--set", "limit=1"], "miner has no setting limit; known: full_success_only"),
         (["--set", "seed=1"], "miner has no setting seed"),
+        (["--set", ""], "--set '': says no value; write KEY=VALUE"),
+        (["--set", "limit"], "--set 'limit': says no value; write KEY=VALUE"),
         (["--set", "agent.style=full"], "--set agent.style=full: only settings of miner can be"),
         (["--conf", "nowhere"], "--conf nowhere: there is no nowhere/config.yaml"),
     ],
