@@ -29,8 +29,8 @@ from drl.miner.base import Miner
 from drl.reward.base import Reward
 from drl.rollout.base import Rollout
 from drl.runtime.compose import compose, jobs_of, options, unknown_key
-from drl.runtime.config import build, check_nodes, config_hash, to_plain
-from drl.runtime.run_dir import RunDir, make_folder
+from drl.runtime.config import build_as, check_nodes, config_hash, to_plain
+from drl.runtime.run_dir import RunDir, make_folder, score_of
 from drl.trainer.base import Parts, Trainer
 from drl.types import JSON
 from drl.user_simulator.base import UserSimulator
@@ -116,7 +116,7 @@ def assemble(plain: Mapping[str, JSON], conf: Path) -> tuple[Trainer, Parts]:
     if not isinstance(trainer, Trainer):  # its kind was checked, so there is none
         raise ConfigError(f"trainer is not chosen; known: {', '.join(options(conf, 'trainer'))}")
     _check_needs(trainer, built, conf)
-    built.setdefault("score", built.get("reward"))
+    built["score"] = score_of(built)
     parts = Parts(config=plain, **built)  # pyright: ignore[reportArgumentType]
     _check_models(parts, conf)
     if parts.rollout and parts.agent:
@@ -131,12 +131,7 @@ def _build(nodes: Mapping[str, JSON]) -> dict[str, object]:
     for key, node in nodes.items():
         assert isinstance(node, Mapping), "assemble refused everything else"
         same = [model for other, model in models if other == node]
-        built[key] = same[0] if same else build(key, node)
-        if not isinstance(built[key], _KINDS[key]):
-            raise ConfigError(
-                f"{key}._target_={node['_target_']} is a {type(built[key]).__name__}, which is no "
-                f"{_KINDS[key].__name__}; name one that is"
-            )
+        built[key] = same[0] if same else build_as(key, node, _KINDS[key])
         if key in _LLMS:
             models.append((node, built[key]))
     return built

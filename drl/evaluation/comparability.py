@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from drl.evaluation.run_result import RunResult
-from drl.runtime.run_dir import SIDE_KEYS, differences, essence
+from drl.runtime.run_dir import SIDE_KEYS, differences, essence, score_of
 from drl.types import JSON
 
 MAX_UNPAIRED = 0.05
@@ -98,9 +98,7 @@ def _must_agree(*configs: Mapping[str, JSON]) -> list[str]:
 
 def _node(config: Mapping[str, JSON], group: str) -> JSON:
     """A group's node without what makes no other result; what is not chosen has none."""
-    node = essence(config.get(group))
-    if node is None and group == "score":
-        return _node(config, "reward")
+    node = essence(score_of(config) if group == "score" else config.get(group))
     if isinstance(node, Mapping):
         return {key: value for key, value in node.items() if key not in _PACE}
     return {} if node is None else node

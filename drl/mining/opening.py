@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from drl.agent.base import Agent
@@ -13,11 +12,10 @@ from drl.mining import release
 from drl.mining._chances import read_chances
 from drl.mining._recorded_agent import RecordedAgent
 from drl.mining.source import Source
-from drl.runtime.config import plug_in_of
+from drl.runtime.config import described
 from drl.runtime.run_dir import PROVENANCE
 from drl.runtime.stored_run import StoredRun
 from drl.tree.store import read_trees
-from drl.types import JSON
 
 
 def open_source(name: str | Path, data_dir: Path) -> Source:
@@ -64,8 +62,8 @@ def _of_run(folder: Path, data_dir: Path) -> Source:
         agent=agent,
         data_version=version,
         mode=environment.mode,
-        simulator=_described(run.config.get("user_simulator")),
-        llm=_described(run.config.get("llm")),
+        simulator=described(run.config.get("user_simulator")),
+        llm=described(run.config.get("llm")),
         command=run.command,
         tasks=tasks,
         environment=environment,
@@ -98,12 +96,3 @@ def _released(data_dir: Path) -> Source:
         read=lambda: release.read_trees(data_dir),
         known_chances={},
     )
-
-
-def _described(node: JSON) -> str:
-    """A part and its settings in one line."""
-    if not isinstance(node, Mapping):
-        return "none"
-    settings = [f"{key}={value}" for key, value in node.items() if key not in {"_target_", "root"}]
-    name = plug_in_of(node)
-    return f"{name} ({', '.join(settings)})" if settings else name

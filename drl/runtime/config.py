@@ -18,7 +18,7 @@ from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 from pydantic import PydanticSchemaGenerationError, TypeAdapter, ValidationError
 
 from drl.errors import ConfigError, DrlError
-from drl.runtime.run_dir import essence
+from drl.runtime.run_dir import SIDE_KEYS, essence
 from drl.types import JSON
 
 _Part = TypeVar("_Part")
@@ -106,6 +106,16 @@ def build_as(key: str, node: Mapping[str, JSON], kind: type[_Part]) -> _Part:
 def plug_in_of(node: Mapping[str, JSON]) -> str:
     """The name of the option that a node was made of, without its preset."""
     return str(node["_target_"]).split(".")[-2]
+
+
+def described(node: JSON) -> str:
+    """An option and its settings in one line, but for where things lie; "none" without a node."""
+    if not isinstance(node, Mapping):
+        return "none"
+    hidden = {"_target_", *SIDE_KEYS}
+    settings = [f"{key}={value}" for key, value in node.items() if key not in hidden]
+    name = plug_in_of(node)
+    return f"{name} ({', '.join(settings)})" if settings else name
 
 
 def _check_node(key: str, node: Mapping[str, JSON]) -> None:

@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from hashlib import blake2b
 from importlib.metadata import distributions
 from pathlib import Path
+from typing import TypeVar
 
 from filelock import FileLock, Timeout
 from omegaconf import OmegaConf
@@ -26,6 +27,7 @@ from drl.errors import RunError
 from drl.types import JSON
 
 Config = Mapping[str, JSON]
+_Part = TypeVar("_Part")
 
 _LOG = logging.getLogger(__name__)
 
@@ -192,6 +194,12 @@ def essence(config: JSON) -> JSON:
     if isinstance(config, Mapping):
         return {key: essence(v) for key, v in config.items() if key not in SIDE_KEYS}
     return config
+
+
+def score_of(parts: Mapping[str, _Part]) -> _Part | None:
+    """What grades finished dialogues: `score`, or where none was chosen, `reward`."""
+    score = parts.get("score")
+    return parts.get("reward") if score is None else score
 
 
 def code_digest() -> str:

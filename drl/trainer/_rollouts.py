@@ -11,9 +11,9 @@ from drl.errors import DataError, RunError
 from drl.evaluation.summary import tally
 from drl.report.html import write_report
 from drl.report.task_card import TaskCard, card_of
-from drl.runtime.config import plug_in_of
+from drl.runtime.config import described
 from drl.runtime.progress import ProgressBar, progress_bar
-from drl.runtime.run_dir import ROLLOUTS, RunDir
+from drl.runtime.run_dir import ROLLOUTS, RunDir, score_of
 from drl.trainer._cast import open_switchboard, playing
 from drl.trainer._tasks import claim_tasks, data_version
 from drl.trainer._workers import attempt, failure_of, work_through
@@ -125,15 +125,13 @@ def _summarise(parts: Parts, run_dir: RunDir, tasks: Sequence[Task]) -> dict[str
 
 def modes(parts: Parts) -> dict[str, JSON]:
     """The plug-in behind each group, with the settings that decide how it plays."""
-    described: dict[str, JSON] = {"environment": chosen(parts.environment).mode}
+    found: dict[str, JSON] = {"environment": chosen(parts.environment).mode}
     groups = ("agent", "user_simulator", "reward", "score", "rollout", "llm", "user_llm")
     for group in groups:
-        node = parts.config.get(group, parts.config["reward"] if group == "score" else None)
-        if not isinstance(node, Mapping):
-            continue
-        settings = [f"{k}={v}" for k, v in node.items() if not k.startswith("_")]
-        described[group] = f"{plug_in_of(node)} ({', '.join(settings)})"
-    return described
+        node = score_of(parts.config) if group == "score" else parts.config.get(group)
+        if node is not None:
+            found[group] = described(node)
+    return found
 
 
 def _cards(tasks: Sequence[Task], run_dir: RunDir) -> Iterator[tuple[TaskCard, DialogueTree]]:

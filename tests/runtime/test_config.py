@@ -1,7 +1,7 @@
 import pytest
 
 from drl.errors import ConfigError
-from drl.runtime.config import build, check_nodes
+from drl.runtime.config import build, check_nodes, described
 from drl.runtime.seeds import derive
 
 SINGLE = {"_target_": "drl.rollout.single.SingleRollout", "max_steps": 3, "concurrency": 2}
@@ -33,6 +33,13 @@ def test_a_name_where_a_part_belongs_says_how_to_choose_one():
         ConfigError, match=r"trainer\.learn='collect' must be a node .* add trainer@"
     ):
         check_nodes({"trainer": node})
+
+
+def test_an_option_is_described_without_where_things_lie():
+    node = {"_target_": "drl.llm.hf.HFLLM", "model": "m", "root": "some/data"}
+    assert described(node) == "hf (model=m)"
+    assert described({"_target_": "drl.llm.hf.HFLLM", "root": "some/data"}) == "hf"
+    assert described(None) == "none"
 
 
 def test_a_missing_setting_is_named():
