@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from drl.cli._runs import newest
+from drl.cli._runs import ConfOption, check_conf, newest
 from drl.errors import ConfigError, DataError, RunError
-from drl.llm.base import LLM, Weights
+from drl.llm.base import LLM
 from drl.models.adapter import ADAPTER_CONFIG
 from drl.runtime.run_dir import ADAPTER_OF_RUN
 from drl.runtime.stored_run import StoredRun
@@ -36,6 +37,11 @@ def merge(
         _DType, typer.Option("--dtype", help="bfloat16 takes half the room, and rounds.")
     ] = _DType.FLOAT32,
     force: Annotated[bool, typer.Option("--force", help="Replace another checkpoint.")] = False,
+    data_dir: Annotated[
+        Path | None,
+        typer.Option(help="Folder for data, where it is not that of the run, or data."),
+    ] = None,
+    conf: ConfOption = Path("conf"),
 ) -> None:
     """Write a checkpoint that answers as a run's adapter does, for llm=hf llm.model=DIR.
 
@@ -49,7 +55,13 @@ def merge(
 
     adapter = _adapter_of(run)
     check_adapter(adapter)
-    weights = replace(_base_of(run, adapter, base), adapter=adapter)
+    stored = StoredRun(run, data_dir)
+    if base is None and stored.is_one:
+        llm = _llm_of(stored)
+    else:
+        name = base or _base_named_by(adapter)
+        llm = _llm_named(name, data_dir or Path("data"), check_conf(conf))
+    weights = replace(llm.weights(), adapter=adapter)
     done = merge_into(weights, out, dtype.value, force=force)
     if done.logit_difference >= done.adapter_change:
         print(
@@ -72,44 +84,44 @@ def _adapter_of(run: Path) -> Path:
     raise RunError(f"{run} {lack}; the newest runs with an adapter: {newest(ADAPTER_OF_RUN)}")
 
 
-def _base_of(run: Path, adapter: Path, base: str | None) -> Weights:
-    """Where the model lies that an adapter was trained on.
+def _llm_named(name: str, data_dir: Path, conf: Path) -> LLM:
+    """The model of this name, with all else as conf/llm/hf.yaml has it.
 
     Raises:
-        ConfigError: nobody says which it is, or its files cannot be had.
-        DataError: the adapter's config cannot be read.
+        ConfigError: the settings there are wrong.
     """
-    if base is None and StoredRun(run).is_one:
-        return _llm_of(run).weights()
-    name = base or _base_named_by(adapter)
-    from drl.llm.hf import HFLLM
+    from drl.runtime.compose import compose
+    from drl.runtime.config import build_as, to_plain
 
-    return HFLLM(
-        model=name,
-        revision=None,
-        adapter=None,
-        root="data",
-        dtype="float32",
-        device="auto",
-        chat_template=None,
-        max_batch=1,
-        prefix_cache_mb=0,
-    ).weights()
+    config = compose(conf, ["llm=hf"])
+    config.data_dir, config.llm.model, config.llm.dtype = str(data_dir), name, "float32"
+    node = to_plain(config)["llm"]
+    assert isinstance(node, Mapping), "conf/llm/hf.yaml is a node"
+    return build_as("llm", node, LLM)
 
 
-def _llm_of(run: Path) -> LLM:
-    """The model of a run without the adapter that it started from, which is part of its result."""
+def _llm_of(run: StoredRun) -> LLM:
+    """The model of a run without the adapter that it started from, which is part of its result.
+
+    Raises:
+        ConfigError: the run had none.
+    """
     from drl.runtime.config import build_as
 
-    stored = StoredRun(run)
-    if stored.config.get("llm") is None:
-        raise ConfigError(f"{run}: its config names no llm; say which with --base MODEL")
-    node = stored.node("llm")
+    if run.config.get("llm") is None:
+        raise ConfigError(f"{run.folder}: its config names no llm; say which with --base MODEL")
+    node = run.node("llm")
     here: dict[str, JSON] = {"adapter": None, "device": "auto", "dtype": "float32"}
     return build_as("llm", {**node, **{k: v for k, v in here.items() if k in node}}, LLM)
 
 
 def _base_named_by(adapter: Path) -> str:
+    """The model that an adapter says it was trained on.
+
+    Raises:
+        ConfigError: it names none.
+        DataError: its config cannot be read.
+    """
     import json
 
     file = adapter / ADAPTER_CONFIG

