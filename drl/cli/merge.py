@@ -15,9 +15,9 @@ from drl.errors import ConfigError, DataError, RunError
 from drl.llm.base import LLM
 from drl.models.adapter import ADAPTER_CONFIG
 from drl.runtime.run_dir import ADAPTER_OF_RUN
-from drl.runtime.stored_run import StoredRun
 
 if TYPE_CHECKING:
+    from drl.runtime.stored_run import StoredRun
     from drl.types import JSON
 
 
@@ -52,10 +52,11 @@ def merge(
 
     from drl.finetune.merge import check_adapter
     from drl.finetune.merge import merge as merge_into
+    from drl.runtime.stored_run import StoredRun
 
-    adapter = _adapter_of(run)
-    check_adapter(adapter)
     stored = StoredRun(run, data_dir)
+    adapter = _adapter_of(stored)
+    check_adapter(adapter)
     if base is None and stored.is_one:
         llm = _llm_of(stored)
     else:
@@ -73,15 +74,16 @@ def merge(
     print(json.dumps({key: str(path) for key, path in names.items()} | asdict(done)))
 
 
-def _adapter_of(run: Path) -> Path:
+def _adapter_of(run: StoredRun) -> Path:
     """The folder of a run's adapter, or the one that was named itself."""
-    stored = StoredRun(run)
-    if stored.adapter is not None:
-        return stored.adapter
-    if run.is_dir() and not stored.is_one:
-        return run
-    lack = stored.why_no_adapter() if stored.is_one else "does not exist"
-    raise RunError(f"{run} {lack}; the newest runs with an adapter: {newest(ADAPTER_OF_RUN)}")
+    if run.adapter is not None:
+        return run.adapter
+    if run.folder.is_dir() and not run.is_one:
+        return run.folder
+    lack = run.why_no_adapter() if run.is_one else "does not exist"
+    raise RunError(
+        f"{run.folder} {lack}; the newest runs with an adapter: {newest(ADAPTER_OF_RUN)}"
+    )
 
 
 def _llm_named(name: str, data_dir: Path, conf: Path) -> LLM:
