@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Literal
 
 from drl.errors import ConfigError, DrlError
-from drl.runtime.run_dir import ADAPTER_OF_RUN as ADAPTER_OF_RUN  # where callers look for it
 from drl.types import JSON, Place, Sampled, ToolSpec
 
 Purpose = Literal["agent", "user", "judge"]

@@ -17,10 +17,10 @@ from drl.finetune.fit import METRICS, arguments, forget_states, train, whole_wei
 from drl.finetune.learner import Learner, check_machine, load_learner
 from drl.finetune.processes import first_one_first, is_sharded, join
 from drl.finetune.settings import DataSettings, FitSettings, LoraSettings
-from drl.llm.base import ADAPTER_OF_RUN, Weights
+from drl.llm.base import Weights
 from drl.miner.base import Form, Row
 from drl.runtime.progress import progress_bar
-from drl.runtime.run_dir import RunDir
+from drl.runtime.run_dir import ADAPTER_OF_RUN, RunDir
 from drl.trainer._forgetting import summarise
 from drl.trainer._rows import check_files, claim_rows, keep_digests
 from drl.trainer.base import Parts, Trainer, chosen

@@ -18,8 +18,8 @@ from typing import Final
 
 from drl.evaluation.comparison import compare_all
 from drl.evaluation.run_result import read_result
-from drl.llm.base import ADAPTER_OF_RUN
 from drl.models.adapter import ADAPTER_CONFIG, ADAPTER_WEIGHTS
+from drl.runtime.run_dir import ADAPTER_OF_RUN
 from experiments.toolwoz_smollm2.stages import HERE, SHIPPED, SMALL, WHOLE, Study, summary_of
 from experiments.toolwoz_smollm2.table import table
 

@@ -238,10 +238,10 @@ def test_kto_has_the_start_adapter_in_its_reference(base, tmp_path):
 
 
 def test_a_run_is_an_adapter_that_its_model_answers_with(base, tmp_path):
-    rows = [{"messages": [user("hello"), agent("yes")]}] * 16
+    rows = [{"messages": [user("hello"), agent("yes")]}]
     source = write_rows(tmp_path / "rows.jsonl", rows)
     run = tmp_path / "run"
-    train(trainer_of("sft", source, fit={"epochs": 4.0}), model_of(base), run)
+    train(trainer_of("sft", source, fit={"epochs": 32.0}), model_of(base), run)
     (before,) = ask_one(model_of(base), request(temperature=0.0)).choices
     (after,) = ask_one(model_of(base, adapter=str(run)), request(temperature=0.0)).choices
     assert before.text != after.text == "yes"
