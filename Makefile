@@ -43,10 +43,7 @@ bench: .venv/test ## Run all benchmarks; each ends in one line of JSON
 study: .venv/core ## The README's table: single, best of n and josh on the whole test split
 	$(BIN)/python -m experiments.toolwoz_josh.study
 
-self-train: .venv/train ## A small model learns from its own trees: start, JOSH, controls, held-out tasks (CPU, no key)
-	$(BIN)/python -m experiments.toolwoz_smollm2.study --small
-
-nightly: check test bench study self-train ## Everything long
+nightly: check test bench study ## Everything long
 
 ##@ Tidy up
 clean: ## Remove the environment and caches; runs in outputs/ and data/ stay
@@ -69,13 +66,10 @@ help: ## Show this help
 .venv/dev: pyproject.toml | .venv/bin/python
 	$(PIP) -e '.[dev]' && touch $@
 
-.venv/train: pyproject.toml | .venv/bin/python
-	$(PIP) -e '.[train,models]' && touch $@
-
 .venv/test: pyproject.toml | .venv/bin/python
 	$(PIP) -e '.[dev,train,models,mcp]' && touch $@
 
 .venv/all: pyproject.toml | .venv/bin/python
 	$(PIP) -e '.[all]' && touch $@
 
-.PHONY: toolwoz-josh test setup test-quick check format map smoke bench study self-train nightly clean help
+.PHONY: toolwoz-josh test setup test-quick check format map smoke bench study nightly clean help

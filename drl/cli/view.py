@@ -7,7 +7,6 @@ import re
 import sys
 import webbrowser
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -75,38 +74,29 @@ class _Place(NamedTuple):
         )
 
 
-@dataclass(frozen=True)
-class _Origin:
-    """What is used of the origin that a row names."""
-
-    run: str
-    task_id: str
-    trial: int
-    nodes: list[int]
-
-
 def _origin(file: Path, number: int) -> tuple[str, _Place]:
     """The run and the place that a row comes from.
 
     Raises:
         DataError: there is no such line, or it names no origin.
     """
-    from pydantic import TypeAdapter, ValidationError
-
     from drl.mining.export import ORIGINS
+    from drl.mining.row_file import read_origin
 
     row, beside = _line(file, number), file.with_name(file.name + ORIGINS)
     if "origin" not in row and beside.is_file():
         row |= _line(beside, number)
     try:
-        origin = TypeAdapter(_Origin).validate_python(row.get("origin"))
-        tab = "dialogue" if "messages" in row else "compare" if "rejected_origin" in row else "turn"
-        return origin.run, _Place(origin.task_id, origin.trial, origin.nodes[-1], tab)
-    except (ValidationError, IndexError) as error:
+        origin = read_origin(row.get("origin"))
+    except ValueError as error:
+        raise DataError(f"{file}:{number}: {error}") from error
+    if origin is None or not origin.nodes:
         raise DataError(
             f"{file}:{number}: names no origin; name a file that drl export wrote, with its "
             f"{beside.name} where it is for OpenAI"
-        ) from error
+        )
+    tab = "dialogue" if "messages" in row else "compare" if "rejected_origin" in row else "turn"
+    return origin.run, _Place(origin.task_id, origin.trial, origin.nodes[-1], tab)
 
 
 def _line(file: Path, number: int) -> dict[str, JSON]:

@@ -12,14 +12,9 @@ from __future__ import annotations
 import asyncio
 import gzip
 import hashlib
-import json
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
-
-from filelock import FileLock, Timeout
 
 from drl.agent.base import Agent
 from drl.dataset.base import Dataset
@@ -30,6 +25,7 @@ from drl.environment.base import Environment
 from drl.errors import DataError
 from drl.mining._released_trees import World, to_tree
 from drl.reward.base import Reward
+from drl.runtime import built_once
 from drl.runtime.config import build_as, check_nodes
 from drl.tree.codec import from_line, to_line
 from drl.tree.dialogue_tree import DialogueTree
@@ -62,8 +58,7 @@ _PLAYED: Final[Mapping[str, Mapping[str, JSON]]] = {
     },
 }
 _TREES: Final = "rollouts.jsonl.gz"
-_WORK: Final = ".josh-release-work-"
-_PATIENCE_S: Final = 900
+_WHAT: Final = "released JOSH data"
 _REMEDY: Final = "run `drl data josh_release` to build it anew"
 
 
@@ -85,25 +80,19 @@ def fetch(data_dir: Path, source: Path | None = None) -> Path:
         DataError: the source is missing, corrupt or another one; there is no network; `data_dir`
             cannot be written.
     """
-    folder = data_dir / NAME
-    if is_fetched(data_dir):
-        return folder
-    try:
-        data_dir.mkdir(parents=True, exist_ok=True)
-        with FileLock(data_dir / ".josh-release.lock", timeout=_PATIENCE_S):
-            if not is_fetched(data_dir):
-                _build(data_dir, source)
-    except Timeout as error:
-        raise DataError(
-            f"another process has been fetching into {data_dir} for {_PATIENCE_S} s; wait for it "
-            "or end it"
-        ) from error
-    except OSError as error:
-        raise DataError(
-            f"{folder}: the released trees cannot be written ({error.strerror}); free about 100 MB "
-            "there, or set data_dir (--root) to a folder that can be written"
-        ) from error
-    return folder
+
+    def build(fresh: Path, work: Path) -> None:
+        path = toolwoz.download(work) if source is None else source
+        toolwoz.fetch(data_dir, path)
+        published = Published(path)
+        try:
+            asyncio.run(_convert(published, data_dir, fresh))
+        finally:
+            published.close()
+
+    return built_once.built_once(
+        data_dir / NAME, _WHAT, is_there=lambda: is_fetched(data_dir), build=build
+    )
 
 
 def is_fetched(data_dir: Path) -> bool:
@@ -116,23 +105,13 @@ def is_fetched(data_dir: Path) -> bool:
         return False
 
 
-def read_manifest(data_dir: Path) -> dict[str, str]:
+def read_manifest(data_dir: Path) -> Mapping[str, JSON]:
     """What is known of the stored trees.
 
     Raises:
         DataError: they are missing, corrupt or of another version.
     """
-    path = data_dir / NAME / "manifest.json"
-    try:
-        manifest = dict(json.loads(path.read_text(encoding="utf-8")))
-        found = manifest["format"]
-    except FileNotFoundError as error:
-        raise DataError(f"no released JOSH data in {path.parent}; {_REMEDY}") from error
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        raise DataError(f"{path} is corrupt ({error}); {_REMEDY}") from error
-    if found != FORMAT:
-        raise DataError(f"{path} is of version {found}, this code reads {FORMAT}; {_REMEDY}")
-    return manifest
+    return built_once.read_manifest(data_dir / NAME, FORMAT, _WHAT, _REMEDY)
 
 
 def read_trees(data_dir: Path) -> Iterator[DialogueTree]:
@@ -176,25 +155,6 @@ def parts(data_dir: Path) -> Parts:
     )
 
 
-def _build(data_dir: Path, source: Path | None) -> None:
-    for leftover in data_dir.glob(f"{_WORK}*"):  # of a process that was killed; the lock is ours
-        shutil.rmtree(leftover, ignore_errors=True)
-    with tempfile.TemporaryDirectory(dir=data_dir, prefix=_WORK) as work:
-        path = toolwoz.download(Path(work)) if source is None else source
-        toolwoz.fetch(data_dir, path)
-        fresh = Path(work) / NAME
-        fresh.mkdir()
-        published = Published(path)
-        try:
-            asyncio.run(_convert(published, data_dir, fresh))
-        finally:
-            published.close()
-        final = data_dir / NAME
-        if final.exists():  # of another version, or corrupt
-            final.replace(Path(work) / "replaced")
-        fresh.replace(final)
-
-
 async def _convert(published: Published, data_dir: Path, folder: Path) -> None:
     dataset, environment, agent, reward = parts(data_dir)
     tasks = {task.id: task for task in dataset.load()}
@@ -213,5 +173,4 @@ async def _convert(published: Published, data_dir: Path, folder: Path) -> None:
             packed.write(to_line(await to_tree(rollout, task, world)) + b"\n")
     with (folder / _TREES).open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    manifest = {"format": FORMAT, "data_version": dataset.version, "sha256": digest}
-    (folder / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+    built_once.write_manifest(folder, FORMAT, {"data_version": dataset.version, "sha256": digest})

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final, cast
 
 from drl.errors import DataError
+from drl.runtime import built_once
 from drl.types import JSON
 
 FORMAT: Final = "toolwoz-2"
@@ -24,7 +25,7 @@ CONTENT_SHA256: Final = "cbd17e7b833c00a97e55321e966b407c6071937dd462c743983c27a
 """Of the published content in this form; other content carries its own hash in its version."""
 
 FOLDER: Final = "toolwoz"
-_MANIFEST: Final = "manifest.json"
+WHAT: Final = "ToolWOZ data"
 _WORLD: Final = "world.json.gz"
 _DIALOGUES: Final = "dialogues.tsv.gz"
 _REMEDY: Final = "run `drl data toolwoz` to build it anew"
@@ -54,8 +55,8 @@ def write(folder: Path, world: Mapping[str, JSON], dialogues: Mapping[str, str])
         packed = gzip.compress(text.encode(), compresslevel=6, mtime=0)
         checksums[name] = hashlib.sha256(packed).hexdigest()
         (folder / name).write_bytes(packed)
-    manifest = {"format": FORMAT, "content_sha256": digest.hexdigest(), "files": checksums}
-    (folder / _MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+    known = {"content_sha256": digest.hexdigest(), "files": checksums}
+    built_once.write_manifest(folder, FORMAT, known)
 
 
 def read(folder: Path) -> Compact:
@@ -77,17 +78,7 @@ def read_manifest(folder: Path) -> Mapping[str, JSON]:
     Raises:
         DataError: it is missing, of another version, or corrupt.
     """
-    path = folder / _MANIFEST
-    try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-        found = manifest["format"]
-    except FileNotFoundError as error:
-        raise DataError(f"no ToolWOZ data in {folder}; run `drl data toolwoz`") from error
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        raise DataError(f"{path} is corrupt ({error}); {_REMEDY}") from error
-    if found != FORMAT:
-        raise DataError(f"{path} is of version {found}, this code reads {FORMAT}; {_REMEDY}")
-    return manifest
+    return built_once.read_manifest(folder, FORMAT, WHAT, _REMEDY)
 
 
 def version(manifest: Mapping[str, JSON]) -> str:

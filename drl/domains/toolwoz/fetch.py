@@ -5,18 +5,13 @@ tool definitions. The compact form appears in one rename: whatever interrupts a 
 either all of it or none. Runs that meet wait for each other.
 """
 
-import errno
-import os
-import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, cast
 
-from filelock import FileLock, Timeout
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -25,12 +20,10 @@ from drl.domains.toolwoz.record import DOMAINS, from_published
 from drl.domains.toolwoz.source import REMEDY, Source
 from drl.domains.toolwoz.stream import entries
 from drl.errors import DataError
+from drl.runtime.built_once import built_once
 from drl.types import JSON
 
 _REQUIREMENT: Final = "josh-train==0.1.4"
-_WORK: Final = ".toolwoz-work-"
-_PATIENCE_S: Final = 900
-"""How long to wait for another process that fetches the same data."""
 
 
 def fetch(root: Path, source: Path | None = None) -> Path:
@@ -43,22 +36,17 @@ def fetch(root: Path, source: Path | None = None) -> Path:
         DataError: the source is missing, corrupt or another one; there is no network; `root`
             cannot be written.
     """
-    folder = root / compact.FOLDER
-    if is_fetched(root):
-        return folder
-    try:
-        root.mkdir(parents=True, exist_ok=True)
-        with FileLock(root / ".toolwoz.lock", timeout=_PATIENCE_S):
-            if not is_fetched(root):
-                _build(root, source)
-    except Timeout as error:
-        raise DataError(
-            f"another process has been fetching into {root} for {_PATIENCE_S} s; "
-            "wait for it or end it"
-        ) from error
-    except OSError as error:
-        raise _unwritable(root, error) from error
-    return folder
+
+    def build(fresh: Path, work: Path) -> None:
+        opened = Source(download(work) if source is None else source)
+        try:
+            _convert(opened, fresh)
+        finally:
+            opened.close()
+
+    return built_once(
+        root / compact.FOLDER, compact.WHAT, is_there=lambda: is_fetched(root), build=build
+    )
 
 
 def is_fetched(root: Path) -> bool:
@@ -68,23 +56,6 @@ def is_fetched(root: Path) -> bool:
     except DataError:
         return False
     return True
-
-
-def _build(root: Path, source: Path | None) -> None:
-    for leftover in root.glob(f"{_WORK}*"):  # of a run that was killed; the lock is ours
-        shutil.rmtree(leftover, ignore_errors=True)
-    with tempfile.TemporaryDirectory(dir=root, prefix=_WORK) as work:
-        fresh = Path(work) / compact.FOLDER
-        fresh.mkdir()
-        opened = Source(download(Path(work)) if source is None else source)
-        try:
-            _convert(opened, fresh)
-        finally:
-            opened.close()
-        final = root / compact.FOLDER
-        if final.exists():  # of another version, or corrupt
-            final.replace(Path(work) / "replaced")
-        fresh.replace(final)
 
 
 def download(folder: Path) -> Path:
@@ -160,13 +131,3 @@ def _progress(length: int) -> Iterator[Callable[[int], None]]:
     with Progress(*parts, console=console, disable=not console.is_terminal) as progress:
         task = progress.add_task("reading the dialogues", total=length)
         yield lambda count: progress.advance(task, count)
-
-
-def _unwritable(root: Path, error: OSError) -> DataError:
-    remedy = "set data_dir (or --root) to a folder that can be written"
-    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        remedy = f"free about 100 MB there, or {remedy}"
-    return DataError(
-        f"cannot write the ToolWOZ data into {root}: {os.strerror(error.errno or 0)}"
-        f" ({error.filename or root}); {remedy}"
-    )
