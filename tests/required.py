@@ -6,11 +6,19 @@ import sys
 BIKES = "examples/own_environment"
 
 _REQUIRED = {
+    ("dataset", "prompts"): ["dataset.prompts=[One day, The moon, 'Tell me: why?']"],
     ("dataset", "jsonl_tasks"): [f"dataset.path={BIKES}/tasks.jsonl"],
     ("environment", "functions"): [f"environment.tools={BIKES}/tools.py"],
     ("environment", "mcp"): [
         f"environment.server='{shlex.quote(sys.executable)} tests/environment/bike_server.py'",
         "environment.setup_tool=begin",
+    ],
+    ("reward", "function"): ["reward.function=tests/reward/own_rewards.py:brevity"],
+    ("reward", "weighted"): [
+        "+reward@reward.rewards.goals=goal_api",
+        "+reward@reward.rewards.short=function",
+        "reward.rewards.short.function=tests/reward/own_rewards.py:brevity",
+        "+reward.weights={goals: 2.0, short: -0.5}",
     ],
     **{("trainer", name): ["trainer.source=[josh_release]"] for name in ("sft", "dpo", "kto")},
 }

@@ -1,14 +1,13 @@
 """The lines of a JSONL file of tasks, read and held against their form."""
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, NoReturn, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
-from drl.domains.own.plain import NotJsonError, to_plain
+from drl.dataset._lines import objects
 from drl.errors import DataError
 
 _Text = Annotated[str, Field(min_length=1)]
@@ -96,8 +95,8 @@ def read(path: Path) -> Sequence[TaskLine]:
     """
     lines: list[TaskLine] = []
     first: dict[str, str] = {}
-    for where, text in _texts(path):
-        task = _task(where, text)
+    for where, line in objects(path, "task"):
+        task = _task(where, line)
         if task.id in first:
             raise DataError(
                 f"{where}: id {task.id} is taken by {first[task.id]}; every task needs its own"
@@ -109,37 +108,9 @@ def read(path: Path) -> Sequence[TaskLine]:
     return lines
 
 
-def _texts(path: Path) -> Iterator[tuple[str, str]]:
+def _task(where: str, read: dict[str, Any]) -> TaskForm:
     try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror}); check dataset.path") from error
-    for number, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
-        where = f"{path}:{number}"
-        try:
-            text = line.decode().strip()
-        except UnicodeDecodeError as error:
-            raise DataError(
-                f"{where}: byte {error.start + 1} is not UTF-8; save the file as UTF-8"
-            ) from error
-        if text:
-            yield where, text
-
-
-def _task(where: str, text: str) -> TaskForm:
-    try:
-        read = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise DataError(
-            f"{where}: is not JSON ({error}); write one task a line, as one JSON object"
-        ) from error
-    if not isinstance(read, dict):
-        raise DataError(f"{where}: is no JSON object; write one task a line, as one JSON object")
-    try:
-        to_plain(read)
         return TaskForm.model_validate(read)
-    except NotJsonError as error:
-        raise DataError(f"{where}: {error}; write plain JSON values only") from error
     except ValidationError as error:
         _complain(where, error.errors())
 

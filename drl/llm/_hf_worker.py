@@ -1,4 +1,4 @@
-"""The one thread that owns a model: loads it, takes jobs from any event loop, and runs them.
+"""The one thread that runs a model: loads it, takes jobs from any event loop, and does them.
 
 Whatever goes wrong in it, everyone who waits is told.
 """
@@ -21,6 +21,7 @@ from drl.llm._hf_attention import UnsupportedModelError
 from drl.llm._hf_batch import Batch, PrefixBatch
 from drl.llm._hf_check import sharing_forward
 from drl.llm._hf_forward import PIECE
+from drl.llm._hf_held import lent
 from drl.llm._hf_job import Job
 from drl.llm._hf_plain import PlainBatch
 from drl.llm._hf_prompt import Prompts
@@ -108,7 +109,10 @@ class Worker:
     def _serve(self) -> None:
         loaded = self._load()
         prompts = Prompts(loaded.tokenizer, self._chat_template, loaded.context)
-        batch = self._batch(loaded)
+        with lent(loaded.model):
+            self._work(self._batch(loaded), prompts)
+
+    def _work(self, batch: Batch, prompts: Prompts) -> None:
         jobs: deque[Job] = deque()
         while self._receive(jobs, prompts, is_idle=batch.is_idle and not jobs):
             batch.admit(jobs)

@@ -15,10 +15,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from drl.errors import ConfigError, DrlError
 from drl.types import JSON, Place, Sampled, ToolSpec
+
+if TYPE_CHECKING:
+    from drl.models.load import Loaded
 
 Purpose = Literal["agent", "user", "judge"]
 """For whom a call is made; the ledger adds up by it."""
@@ -114,6 +117,8 @@ class Sampling:
             raise ConfigError(
                 f"{group}.top_p={self.top_p} must lie above 0 and up to 1; null leaves it out"
             )
+        if "" in self.stop:
+            raise ConfigError(f"{group}.stop holds an empty text, which ends all; take it out")
         for name, value in (("max_tokens", self.max_tokens), ("top_k", self.top_k)):
             if value is not None and value < 1:
                 raise ConfigError(f"{group}.{name}={value} must be at least 1; raise it")
@@ -230,6 +235,22 @@ class LLM(ABC):
         raise ConfigError(
             f"llm.model={self.model} is not on this machine, so it cannot be trained here; choose "
             "llm=hf llm.model=NAME, or export rows for its maker with drl export"
+        )
+
+    def with_weights(self, loaded: Loaded, version: str) -> LLM:
+        """A model of the same settings that answers with weights which are in memory already.
+
+        Args:
+            loaded: the model, which stays its owner's, and its tokenizer.
+            version: names the weights, and stands in `identity` for them: answers are kept under
+                it, also for other runs, so no two weights may ever have the same.
+
+        Raises:
+            ConfigError: it cannot answer with weights of this process.
+        """
+        raise ConfigError(
+            f"llm.model={self.model} answers from elsewhere, so the weights that are trained here "
+            "cannot speak through it; choose llm=hf llm.model=NAME"
         )
 
     @abstractmethod

@@ -11,17 +11,20 @@ from __future__ import annotations
 import asyncio
 import weakref
 from collections.abc import Mapping
+from copy import copy
 from functools import cached_property
 from hashlib import blake2b
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from drl.errors import ConfigError
+from drl.llm._hf_held import Held
 from drl.llm._hf_source import Device, DType, Source
 from drl.llm.base import LLM, Completions, Request, Weights
+from drl.models.chat_template import read_template
 
 if TYPE_CHECKING:
     from drl.llm._hf_worker import Worker
+    from drl.models.load import Loaded
 
 
 class HFLLM(LLM):
@@ -56,8 +59,8 @@ class HFLLM(LLM):
             raise ConfigError(f"llm.max_batch={max_batch} must be at least 1; use 64")
         if prefix_cache_mb < 0:
             raise ConfigError(f"llm.prefix_cache_mb={prefix_cache_mb} must not be negative; use 0")
-        self._source = Source(model, revision, adapter, root, dtype, device)
-        self._template = None if chat_template is None else _read(chat_template)
+        self._source: Source | Held = Source(model, revision, adapter, root, dtype, device)
+        self._template = None if chat_template is None else read_template(chat_template)
         self._max_batch = max_batch
         self._prefix_cache_mb = prefix_cache_mb
         self._worker: Worker | None = None
@@ -93,6 +96,24 @@ class HFLLM(LLM):
         """
         return self._source.weights(self._template)
 
+    def with_weights(self, loaded: Loaded, version: str) -> HFLLM:
+        """One that answers with a model in memory; what is open of this one stays as it is.
+
+        The model is lent from the first request until `close`: in that time nobody else may run or
+        change it. Then it is as it was: attention, training mode, generation config. An adapter
+        counts that is built into its layers (`drl.models.adapter`). After an update of the weights,
+        ask for another one: what this one remembers of prompts was computed with the old ones.
+
+        Args:
+            loaded: the model, not its PEFT wrapper, and its tokenizer.
+            version: names the weights for the cache of answers; see `LLM.with_weights`.
+        """
+        other = copy(self)
+        other._source = Held(self.model, loaded, version)
+        other._worker = None
+        vars(other).pop("_identity", None)
+        return other
+
     async def complete(self, request: Request) -> Completions:
         """Samples for a request; the first one loads the model.
 
@@ -117,12 +138,3 @@ class HFLLM(LLM):
         if worker is not None:
             await asyncio.to_thread(worker.close)
         vars(self).pop("_identity", None)  # the files may be others by then
-
-
-def _read(template: str) -> str:
-    try:
-        return Path(template).expanduser().read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(
-            f"llm.chat_template={template} cannot be read ({error}); name a Jinja file, or null"
-        ) from error

@@ -1,8 +1,14 @@
-"""Chats as the text and tokens that a model was trained to read them in: its chat template."""
+"""Chats as the text and tokens that a model was trained to read them in: its chat template.
+
+Some templates are shipped, for models that have none: `plain_text` writes what the messages say
+one after the other and nothing else, as models read text that were trained on nothing but text.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from drl.errors import ConfigError
@@ -10,6 +16,28 @@ from drl.types import JSON
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
+
+
+SHIPPED = ("plain_text",)
+"""Templates that go by a name."""
+
+
+def read_template(name: str) -> str:
+    """The Jinja text of a template that is shipped, or of a file.
+
+    Raises:
+        ConfigError: it can be neither.
+    """
+    try:
+        if name in SHIPPED:
+            shipped = files("drl.models") / "templates" / f"{name}.jinja"
+            return shipped.read_text(encoding="utf-8")
+        return Path(name).expanduser().read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(
+            f"llm.chat_template={name} cannot be read ({error}); name a Jinja file, or "
+            f"{' or '.join(SHIPPED)}, or null for the model's own"
+        ) from error
 
 
 class ChatTemplate:
@@ -29,7 +57,8 @@ class ChatTemplate:
         if template is None and not tokenizer.chat_template:
             raise ConfigError(
                 f"llm.chat_template=null, but {tokenizer.name_or_path} has no template of its own; "
-                "name a Jinja file that renders its chats, or choose an instruction-tuned model"
+                "name a Jinja file that renders its chats, or plain_text to have it go on with the "
+                "text, or choose an instruction-tuned model"
             )
 
     def text(

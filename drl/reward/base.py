@@ -2,6 +2,7 @@
 
 To add one, write `drl/reward/<name>.py` with a final `Reward` and `conf/reward/<name>.yaml`;
 `tests/contracts/test_reward.py` then tests it without further work.
+A setting without a default gets one for tests in `tests/required.py`.
 """
 
 from abc import ABC, abstractmethod
@@ -9,7 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from drl.environment.base import Environment
+from drl.errors import DrlError
 from drl.types import RewardEvent, Task, Turn
+
+
+class RewardError(DrlError, ValueError):
+    """No reward can be told, through a fault of the set-up, not of a dialogue: it stops the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +28,14 @@ class Judgement:
 
 class Reward(ABC):
     """Judges turns during a rollout and grades dialogues after it."""
+
+    @property
+    def version(self) -> str:
+        """The version of what users brought into it, such as a file with a function; else empty.
+
+        Results of two versions never mix in one run.
+        """
+        return ""
 
     @abstractmethod
     async def judge(

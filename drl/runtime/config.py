@@ -61,7 +61,7 @@ def check_nodes(plain: Mapping[str, JSON], prefix: str = "") -> None:
     """
     for key, node in plain.items():
         if isinstance(node, Mapping):
-            if "_target_" in node:
+            if _is_node(node):
                 _check_node(prefix + key, node)
             check_nodes(node, f"{prefix}{key}.")
 
@@ -136,17 +136,23 @@ def _check_node(key: str, node: Mapping[str, JSON]) -> None:
             raise ConfigError(
                 f"{key}.{name}={value} is not a setting of {target}; known: {', '.join(known)}"
             )
-        if not (isinstance(value, Mapping) and "_target_" in value):
+        if not _is_node(value):
             _check_type(f"{key}.{name}", value, hints[name])
     missing = [n for n, p in known.items() if n not in given and p.default is p.empty]
     if missing:
         raise ConfigError(f"{key}.{missing[0]} is missing; {target} needs it")
 
 
+def _is_node(value: JSON) -> bool:
+    return isinstance(value, Mapping) and "_target_" in value
+
+
 def _check_type(key: str, value: JSON, annotation: Any) -> None:
     try:
         TypeAdapter(annotation).validate_python(value, strict=True)
     except PydanticSchemaGenerationError as error:  # one of our own kinds, which nodes describe
+        if isinstance(value, Mapping) and all(map(_is_node, value.values())):
+            return  # several of them by name; each is checked on its own
         group = key.partition(".")[0]
         raise ConfigError(
             f"{key}={value!r} must be a node with a _target_; add {group}@{key}=NAME"

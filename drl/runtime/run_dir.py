@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from hashlib import blake2b
 from importlib.metadata import distributions
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from filelock import FileLock, Timeout
 from omegaconf import OmegaConf
@@ -136,18 +136,20 @@ class RunDir:
             _LOG.warning("%s: cannot be read (%r); it is written anew", summary, error)
             return 0.0
 
-    def claim_data(self, version: str) -> None:
+    def claim_data(self, version: str, kind: Literal["data", "reward"] = "data") -> None:
         """Write down the version of the data, or check that it is the one the run began with.
+
+        The same for users' own reward functions.
 
         Raises:
             RunError: it is another one; results of two versions never mix.
         """
         provenance = self.provenance()
-        before = provenance.setdefault("data_version", version)
+        before = provenance.setdefault(f"{kind}_version", version)
         if before != version:
             raise RunError(
-                f"{self.path}: began on data {before}, but {version} is there now; bring the old "
-                "data back, or choose another folder with hydra.run.dir=DIR"
+                f"{self.path}: began on {kind} {before}, but {version} is there now; bring the old "
+                f"{kind} back, or choose another folder with hydra.run.dir=DIR"
             )
         self.write_json(PROVENANCE, provenance)
 

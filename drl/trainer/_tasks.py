@@ -14,10 +14,14 @@ def claim_tasks(parts: Parts, run_dir: RunDir) -> Sequence[Task]:
     Raises:
         DataError: the data cannot be read, or a task is not possible in its environment.
         ConfigError: no task is left, or the environment knows none of this data set.
-        RunError: the data or the tools are not those that the run began with.
+        RunError: the data, the tools or the reward functions are not those that the run began with.
     """
     tasks = chosen(parts.dataset).load()
     run_dir.claim_data(data_version(parts))
+    rewards = [reward for reward in (parts.reward, parts.score) if reward is not None]
+    versions = dict.fromkeys(reward.version for reward in rewards if reward.version)
+    if versions:
+        run_dir.claim_data(", ".join(versions), "reward")
     for task in tasks:
         chosen(parts.environment).open(task)
     return tasks

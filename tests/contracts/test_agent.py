@@ -75,7 +75,7 @@ TURNS = st.builds(Turn, st.just(Role.USER), TEXTS | st.none()) | st.builds(
     Turn, st.just(Role.AGENT), TEXTS | st.none(), st.lists(STEPS, max_size=2).map(tuple)
 )
 HISTORIES = st.lists(TURNS, max_size=6).map(tuple)
-OTHER_TEMPERATURES = {"rule": 1.0, "react": 0.0, "function_calling": 0.0}
+OTHER_TEMPERATURES = {"rule": 1.0, "react": 0.0, "function_calling": 0.0, "plain": 0.0}
 
 
 def _agents() -> dict[str, Agent]:

@@ -1,4 +1,7 @@
-"""What every environment promises: one test for each option in conf/environment."""
+"""What every environment promises: one test for each option in conf/environment.
+
+One without tools has little to promise, and a test file of its own.
+"""
 
 import asyncio
 import json
@@ -14,7 +17,7 @@ from hydra.utils import instantiate
 from drl.domains.own.world import OwnWorld
 from drl.environment.base import Environment, Session
 from drl.errors import ConfigError
-from drl.types import Brief, Task, ToolCall, ToolResult
+from drl.types import Brief, Goal, Task, ToolCall, ToolResult
 
 CONF = Path(__file__).parents[2] / "conf"
 DATA = os.environ.get("DRL_DATA", "data")
@@ -22,12 +25,13 @@ OPTIONS = sorted(
     str(path.relative_to(CONF / "environment").with_suffix(""))
     for path in (CONF / "environment").rglob("*.yaml")
 )
+WITH_TOOLS = [option for option in OPTIONS if option != "none"]
 NUM_TASKS = 12
 DATASETS = {"functions": "jsonl_tasks", "mcp": "jsonl_tasks"}
 """The data set of an environment that has another name."""
 
 
-@pytest.fixture(params=OPTIONS)
+@pytest.fixture(params=WITH_TOOLS)
 def option(request: pytest.FixtureRequest) -> str:
     return request.param
 
@@ -69,13 +73,16 @@ def play(environment: Environment, task: Task) -> list[tuple[ToolCall, ToolResul
     return [(tool, call(session, tool)) for tool in calls]
 
 
+@pytest.mark.parametrize("option", OPTIONS)
 def test_mode_is_the_one_its_preset_names(option, environment):
     assert environment.mode == ("fixed" if option.endswith("/fixed") else "faithful")
 
 
+@pytest.mark.parametrize("option", OPTIONS)
 def test_a_task_of_another_data_set_is_refused(environment):
+    goals = (Goal("search", "elsewhere", {}),)
     with pytest.raises(ConfigError, match=r"environment=.*elsewhere.*use dataset="):
-        environment.open(Task("elsewhere", "test", Brief(()), ()))
+        environment.open(Task("elsewhere", "test", Brief(()), goals))
 
 
 def test_tools_have_unique_names_and_schemas_in_the_openai_format(environment, tasks):

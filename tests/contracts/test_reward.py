@@ -2,6 +2,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
+import required
 from hypothesis import given
 from hypothesis import strategies as st
 from scripted import CountingWorld, task_of
@@ -17,14 +18,18 @@ KINDS = ("a", "b", "c")
 
 @pytest.fixture(params=options(CONF, "reward"), scope="module")
 def reward(request) -> Reward:
-    built = build("reward", to_plain(compose(CONF, [f"reward={request.param}"]))["reward"])
+    built = build(
+        "reward", to_plain(compose(CONF, required.choice("reward", request.param)))["reward"]
+    )
     assert isinstance(built, Reward)
     return built
 
 
 def turn_of(names: list[str]) -> Turn:
     calls = tuple(ToolCall(name, {}) for name in names)
-    return Turn(Role.AGENT, "", (Step("", calls=calls, results=(ToolResult(1),) * len(calls)),))
+    called = Step("", calls=calls, results=(ToolResult(1),) * len(calls))
+    said = ", ".join(names)
+    return Turn(Role.AGENT, said, (called, Step(said, reply=said)))
 
 
 @given(

@@ -3,7 +3,9 @@
 import importlib
 import importlib.util
 import sys
+from collections.abc import Callable
 from hashlib import blake2b
+from inspect import isclass, isfunction
 from pathlib import Path
 from traceback import extract_tb
 from types import ModuleType
@@ -37,6 +39,23 @@ def load(reference: str, folder: Path) -> ModuleType:
         raise
     except (Exception, SystemExit) as error:  # users' code may raise anything while imported
         raise LoadingError(f"it cannot be imported: {describe(error)}") from error
+
+
+def load_function(reference: str, folder: Path) -> Callable[..., object]:
+    """The function behind `path.py:function` (relative to `folder`) or `package.module:function`.
+
+    Raises:
+        LoadingError: it cannot be loaded, or there is none.
+    """
+    source, colon, name = reference.rpartition(":")
+    if not colon or not source or not name.isidentifier():
+        raise LoadingError("it must read path.py:function or package.module:function")
+    module = load(source, folder)
+    function = vars(module).get(name)
+    if not callable(function) or isclass(function):
+        own = [n for n, v in vars(module).items() if isfunction(v) and not n.startswith("_")]
+        raise LoadingError(f"{source} has no function {name}; it has: {', '.join(own) or 'none'}")
+    return function
 
 
 def content_digest(reference: str, folder: Path) -> str:

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from inspect import Parameter, isfunction, signature
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import Final
 
-from drl.domains.own.modules import LoadingError, load
+from drl.domains.own.modules import LoadingError, load_function
 from drl.types import JSON
 
 CHECK: Final = "check"
@@ -47,14 +47,7 @@ def load_check(reference: str, folder: Path) -> Check:
     Raises:
         LoadingError: it cannot be loaded, or is no function of `state` and `calls`.
     """
-    source, colon, name = reference.rpartition(":")
-    if not colon or not source or not name.isidentifier():
-        raise LoadingError("it must read path.py:function or package.module:function")
-    module = load(source, folder)
-    function = vars(module).get(name)
-    if not isfunction(function):
-        own = [n for n, v in vars(module).items() if isfunction(v) and not n.startswith("_")]
-        raise LoadingError(f"{source} has no function {name}; it has: {', '.join(own) or 'none'}")
+    function = load_function(reference, folder)
     parameters = signature(function).parameters
     sees = tuple(parameters)
     plain = all(p.kind is Parameter.POSITIONAL_OR_KEYWORD for p in parameters.values())
