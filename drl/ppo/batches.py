@@ -1,0 +1,85 @@
+"""Sequences as padded tensors, a bounded number of tokens at a time.
+
+Axes: B sequences, L places, E encoder places, N tokens, M places where values are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from drl.ppo.layout import TokenSequence
+from drl.ppo.policy import Batch
+from drl.ppo.trunk import Inputs
+
+
+class Part(NamedTuple):
+    """A batch, and the numbers of its tokens [N] and decisions [M] among all of them."""
+
+    batch: Batch
+    tokens_N: Tensor
+    decisions_M: Tensor
+
+
+def parts_of(
+    sequences: Sequence[TokenSequence], num_tokens: int, device: torch.device
+) -> Iterator[Part]:
+    """The sequences, longest first, in batches of at most so many tokens with their padding.
+
+    A sequence that is longer is a batch of its own.
+    """
+    ordered = sorted(sequences, key=_length, reverse=True)
+    start = 0
+    while start < len(ordered):
+        fitting = max(1, num_tokens // _length(ordered[start]))
+        yield _part(ordered[start : start + fitting], device)
+        start += fitting
+
+
+def _length(sequence: TokenSequence) -> int:
+    return len(sequence.ids) + len(sequence.encoder_ids or ())
+
+
+def _part(sequences: Sequence[TokenSequence], device: torch.device) -> Part:
+    rows, places, ids, numbers = [], [], [], []
+    value_rows, value_places, decisions = [], [], []
+    for row, sequence in enumerate(sequences):
+        for span in sequence.spans:
+            rows += [row] * (span.end - span.start)
+            places += range(span.start - 1, span.end - 1)
+            ids += sequence.ids[span.start : span.end]
+            numbers += range(span.first, span.first + span.end - span.start)
+        for site in sequence.sites:
+            value_rows.append(row)
+            value_places.append(site.place)
+            decisions.append(site.decision)
+    encoded = [sequence.encoder_ids for sequence in sequences if sequence.encoder_ids is not None]
+    inputs = Inputs(
+        *_padded([sequence.ids for sequence in sequences], device),
+        *(_padded(encoded, device) if encoded else (None, None)),
+    )
+
+    def numbered(values: list[int]) -> Tensor:
+        return torch.tensor(values, dtype=torch.long, device=device)
+
+    batch = Batch(
+        inputs,
+        numbered(rows),
+        numbered(places),
+        numbered(ids),
+        numbered(value_rows),
+        numbered(value_places),
+    )
+    return Part(batch, numbered(numbers), numbered(decisions))
+
+
+def _padded(ids: Sequence[Sequence[int]], device: torch.device) -> tuple[Tensor, Tensor]:
+    """Right-padded ids, and the mask; what padding holds is never looked at."""
+    longest = max(map(len, ids))
+    padded = [[*row, *([0] * (longest - len(row)))] for row in ids]
+    lengths = torch.tensor([len(row) for row in ids], device=device)
+    mask = torch.arange(longest, device=device)[None] < lengths[:, None]
+    return torch.tensor(padded, dtype=torch.long, device=device), mask

@@ -1,0 +1,233 @@
+"""Trajectories laid out for a model: token sequences, and where decisions stand in them.
+
+Calls of a dialogue share a sequence where the next prompt extends the last one with its output
+exactly, token by token; nothing is rendered or tokenised anew. Encoder-decoder models have one
+sequence for each call: the prompt goes into the encoder.
+
+Order: tokens (N), turns (U) and decisions (D) are numbered through all trajectories.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from drl.ppo.trajectory import Trajectory
+from drl.types import Sampled
+
+Level = Literal["token", "turn", "dialogue"]
+"""What one decision is: what has a value of its own, and what gamma and lambda count."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Sampled tokens in a sequence: places `start` to `end`, from token number `first` on."""
+
+    first: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class ValueSite:
+    """Where the value of a decision is read: the last token before it."""
+
+    decision: int
+    place: int
+
+
+@dataclass(slots=True)
+class TokenSequence:
+    """Tokens that a model reads in one go; `encoder_ids` only for encoder-decoder models."""
+
+    ids: list[int]
+    encoder_ids: tuple[int, ...] | None = None
+    spans: list[Span] = field(default_factory=list)
+    sites: list[ValueSite] = field(default_factory=list)
+
+    @property
+    def num_sampled(self) -> int:
+        """Tokens that the policy wrote and learns from."""
+        return sum(span.end - span.start for span in self.spans)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """All that a learner needs to know of the order of things."""
+
+    sequences: tuple[TokenSequence, ...]
+    after: tuple[TokenSequence, ...]
+    """Prompts that would have come next; the decision of a site is a trajectory here."""
+    token_decision: tuple[int, ...]
+    token_turn: tuple[int, ...]
+    token_trajectory: tuple[int, ...]
+    decision_trajectory: tuple[int, ...]
+    decision_weight: tuple[float, ...]
+    decision_advantage: tuple[float | None, ...]
+    rewards: tuple[float, ...]
+    """Of each decision; those of tokens are in it."""
+    sampled_log_probs: tuple[float, ...]
+    """Of each token, as the sampler had them."""
+
+
+def lay_out(trajectories: Sequence[Trajectory], level: Level, decoder_start: int | None) -> Layout:
+    """Trajectories as sequences and decisions.
+
+    Args:
+        trajectories: with at least one sampled token each.
+        level: what one decision is.
+        decoder_start: what the decoder of an encoder-decoder model begins with; None for causal
+            models.
+
+    Raises:
+        ValueError: a prompt has no tokens, token rewards do not fit their tokens, or a trajectory
+            has nothing that was sampled.
+    """
+    builder = _Builder(level, decoder_start)
+    for number, trajectory in enumerate(trajectories):
+        builder.add(number, trajectory)
+    return builder.done()
+
+
+class _Builder:
+    """Walks through trajectories and numbers what it meets."""
+
+    def __init__(self, level: Level, decoder_start: int | None) -> None:
+        self._level = level
+        self._decoder_start = decoder_start
+        self._sequences: list[TokenSequence] = []
+        self._after: list[TokenSequence] = []
+        self._token_decision: list[int] = []
+        self._token_turn: list[int] = []
+        self._token_trajectory: list[int] = []
+        self._num_turns = 0
+        self._sampled: list[float] = []
+        self._trajectory: list[int] = []
+        self._weights: list[float] = []
+        self._advantages: list[float | None] = []
+        self._rewards: list[float] = []
+
+    def add(self, number: int, trajectory: Trajectory) -> None:
+        """Lay out one trajectory."""
+        _check(number, trajectory)
+        first = len(self._rewards)
+        early = 0.0  # rewards of turns before the first decision
+        current: TokenSequence | None = None
+        for turn_number, turn in enumerate(trajectory.turns):
+            if self._level == "turn" or (self._level == "dialogue" and turn_number == 0):
+                self._decide(number, turn.weight, turn.advantage)
+            is_read = self._level == "dialogue" and turn_number > 0
+            for call_number, call in enumerate(turn.calls):
+                current = self._continued(current, call)
+                start = len(current.ids)
+                if self._level != "token" and not is_read:
+                    current.sites.append(ValueSite(len(self._rewards) - 1, start - 1))
+                    is_read = True
+                current.ids.extend(call.token_ids)
+                rewards = None if turn.token_rewards is None else turn.token_rewards[call_number]
+                learns = turn.weight > 0 and bool(call.token_ids)
+                if learns:
+                    current.spans.append(Span(len(self._sampled), start, len(current.ids)))
+                for place in range(len(call.token_ids)):
+                    if self._level == "token":
+                        self._decide(number, turn.weight, turn.advantage)
+                        current.sites.append(ValueSite(len(self._rewards) - 1, start + place - 1))
+                    if rewards is not None:
+                        self._rewards[-1] += rewards[place]
+                    if learns:
+                        self._token_decision.append(len(self._rewards) - 1)
+                        self._token_turn.append(self._num_turns)
+                        self._token_trajectory.append(number)
+                        self._sampled.append(call.log_probs[place])
+            self._num_turns += 1
+            # a turn's reward comes with its last token; of one without, with the last before it
+            if len(self._rewards) > first:
+                self._rewards[-1] += turn.reward
+            else:
+                early += turn.reward
+        self._rewards[first] += early
+        if trajectory.next_prompt is not None:
+            self._after.append(self._next(number, trajectory.next_prompt))
+
+    def _decide(self, trajectory: int, weight: float, advantage: float | None) -> None:
+        self._trajectory.append(trajectory)
+        self._weights.append(weight)
+        self._advantages.append(advantage)
+        self._rewards.append(0.0)
+
+    def _continued(self, current: TokenSequence | None, call: Sampled) -> TokenSequence:
+        """The sequence that a call stands in, up to the end of its prompt."""
+        if self._decoder_start is not None:
+            new = TokenSequence([self._decoder_start], encoder_ids=call.prompt_ids)
+        else:
+            prompt = list(call.prompt_ids)
+            if current is not None and prompt[: len(current.ids)] == current.ids:
+                current.ids.extend(prompt[len(current.ids) :])
+                return current
+            new = TokenSequence(prompt)
+        self._sequences.append(new)
+        return new
+
+    def _next(self, number: int, prompt: tuple[int, ...]) -> TokenSequence:
+        if self._decoder_start is not None:
+            sequence = TokenSequence([self._decoder_start], encoder_ids=prompt)
+        else:
+            sequence = TokenSequence(list(prompt))
+        sequence.sites.append(ValueSite(number, len(sequence.ids) - 1))
+        return sequence
+
+    def done(self) -> Layout:
+        """Everything, as it was numbered."""
+        return Layout(
+            sequences=tuple(self._sequences),
+            after=tuple(self._after),
+            token_decision=tuple(self._token_decision),
+            token_turn=tuple(self._token_turn),
+            token_trajectory=tuple(self._token_trajectory),
+            decision_trajectory=tuple(self._trajectory),
+            decision_weight=tuple(self._weights),
+            decision_advantage=tuple(self._advantages),
+            rewards=tuple(self._rewards),
+            sampled_log_probs=tuple(self._sampled),
+        )
+
+
+def _check(number: int, trajectory: Trajectory) -> None:
+    calls = [call for turn in trajectory.turns for call in turn.calls]
+    if not all(turn.calls for turn in trajectory.turns):
+        raise ValueError(
+            f"trajectory {number} (group {trajectory.group}) has a turn without a model call; give "
+            "its reward to the turn before it"
+        )
+    if not any(call.token_ids for call in calls):
+        raise ValueError(
+            f"trajectory {number} (group {trajectory.group}) holds no sampled token, so there is "
+            "nothing to learn from it; leave it out"
+        )
+    if not all(call.prompt_ids for call in calls) or trajectory.next_prompt == ():
+        raise ValueError(
+            f"trajectory {number} (group {trajectory.group}) has a prompt without tokens, so its "
+            "first token cannot be scored; begin it with the tokenizer's bos_token"
+        )
+    for turn_number, turn in enumerate(trajectory.turns):
+        if turn.token_rewards is None:
+            continue
+        wanted = [len(call.token_ids) for call in turn.calls]
+        given = [len(row) for row in turn.token_rewards]
+        if wanted != given:
+            raise ValueError(
+                f"trajectory {number} (group {trajectory.group}), turn {turn_number}: rewards for "
+                f"{given} tokens, but its calls have {wanted}; give one number for each token"
+            )
+
+
+def decisions_of(layout: Layout) -> Iterator[range]:
+    """The decisions of each trajectory that has some, in order."""
+    start = 0
+    for place, trajectory in enumerate(layout.decision_trajectory):
+        if place and trajectory != layout.decision_trajectory[place - 1]:
+            yield range(start, place)
+            start = place
+    if layout.decision_trajectory:
+        yield range(start, len(layout.decision_trajectory))

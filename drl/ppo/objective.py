@@ -1,0 +1,98 @@
+"""The loss of one minibatch, which may be computed in parts.
+
+Axes: N tokens of a part, M decisions of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from drl.ops.policy_gradient import clipped_surrogate, clipped_value_loss, kl_estimate
+from drl.ppo.batches import Part
+from drl.ppo.before import Before
+from drl.ppo.policy import Scored
+from drl.ppo.processes import summed
+from drl.ppo.settings import PPOSettings
+from drl.ppo.targets import Targets
+
+_NONE = 1e-8  # of a minibatch in which nothing counts, so that its loss is 0
+
+
+@dataclass(frozen=True, slots=True)
+class Objective:
+    """PPO's loss over a minibatch of `num_tokens` shares and `num_values` weights in all."""
+
+    settings: PPOSettings
+    before: Before
+    targets: Targets
+    num_tokens: Tensor
+    num_values: Tensor
+    uses_values: bool
+
+    @classmethod
+    def of(
+        cls,
+        parts: Sequence[Part],
+        before: Before,
+        targets: Targets,
+        settings: PPOSettings,
+        uses_values: bool,
+    ) -> Objective:
+        """That of all these parts, and of those that other processes have."""
+        zero = targets.shares_N.new_zeros(())
+        shares = [targets.shares_N[part.tokens_N].sum() for part in parts]
+        weights = [targets.value_weights_D[part.decisions_M].sum() for part in parts]
+        num_tokens = summed(sum(shares, zero)).clamp(min=_NONE)
+        num_values = summed(sum(weights, zero)).clamp(min=_NONE)
+        return cls(settings, before, targets, num_tokens, num_values, uses_values)
+
+    def loss(self, scored: Scored, part: Part) -> tuple[Tensor, dict[str, Tensor]]:
+        """A part's share of the loss, and the sums that are told of it."""
+        tokens_N, decisions_M = part.tokens_N, part.decisions_M
+        weights_N = self.targets.weights_N[tokens_N]
+        old_N = self.before.log_probs_N[tokens_N]
+        surrogate = clipped_surrogate(
+            scored.log_probs, old_N, self.targets.advantages_N[tokens_N], self.settings.clip
+        )
+        policy_loss = (weights_N * surrogate.loss).sum() / self.num_tokens
+        other_loss = (weights_N * self._costs(scored, tokens_N)).sum() / self.num_tokens
+        value = clipped_value_loss(
+            scored.values,
+            self.before.values_D[decisions_M],
+            self.targets.returns_D[decisions_M],
+            self.settings.value_clip,
+        )
+        value_weights_M = self.targets.value_weights_D[decisions_M]
+        value_sum = (value_weights_M * value.loss).sum()
+        loss = policy_loss + other_loss
+        if self.uses_values:
+            loss = loss + self.settings.value_weight * value_sum / self.num_values
+        kept_N = weights_N > 0
+        log_probs_N = scored.log_probs.detach()
+        ratio_N = (log_probs_N - old_N).exp()
+        return loss, {
+            "tokens": kept_N.sum(),
+            "policy_loss": policy_loss,
+            "clipped": (surrogate.is_clipped & kept_N).sum(),
+            "kl": (kept_N * kl_estimate(old_N, log_probs_N, "k3")).sum(),
+            "entropy": (kept_N * scored.entropies).sum(),
+            "ratio": (kept_N * ratio_N).sum(),
+            "ratio_squared": (kept_N * ratio_N.square()).sum(),
+            "ratio_error": (kept_N * (ratio_N - 1).abs()).sum(),
+            "values": value_weights_M.sum(),
+            "value_loss": value_sum,
+            "value_clipped": (value_weights_M * value.is_clipped).sum(),
+        }
+
+    def _costs(self, scored: Scored, tokens_N: Tensor) -> Tensor:
+        """What each token costs beside the surrogate: certainty, and distance if paid here."""
+        settings = self.settings
+        costs_N = -settings.entropy_weight * scored.entropies
+        if settings.kl_as == "loss":
+            reference_N = self.before.reference_N[tokens_N]
+            away_N = kl_estimate(scored.log_probs, reference_N, settings.kl_estimator)
+            costs_N = costs_N + settings.kl_weight * away_N
+        return costs_N
