@@ -40,8 +40,8 @@ ROLLOUTS = "rollouts.jsonl"
 ADAPTER_OF_RUN = Path("checkpoints") / "final"
 """Where a run keeps the adapter that it trained, below its folder."""
 
-SIDE_KEYS = frozenset({"data_dir", "root", "calls"})
-"""Settings of where things lie and what calls may cost: they do not make another run."""
+SIDE_KEYS = frozenset({"data_dir", "root", "calls", "prefix_cache_mb"})
+"""Settings of where things lie, and of what calls may cost or keep: they make no other run."""
 
 
 class RunDir:

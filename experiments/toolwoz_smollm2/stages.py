@@ -88,6 +88,7 @@ class Study:
         return self._run(
             "josh_trees",
             *(EXPERIMENT, "rollout.beam_size=4", "rollout.max_steps=8"),
+            "llm.prefix_cache_mb=6144",  # 64 trees of four branches
             *self._own("start"),
             *self._training_tasks(self.size.start_tasks, self.size.josh_tasks),
         )
