@@ -21,6 +21,7 @@ from rich.console import Console
 from drl.agent.base import Agent
 from drl.calls.prices import price_of
 from drl.calls.settings import CallSettings
+from drl.credit.base import Credit
 from drl.dataset.base import Dataset
 from drl.environment.base import Environment
 from drl.errors import ConfigError, DrlError
@@ -43,6 +44,7 @@ _KINDS: dict[str, type] = {
     "user_simulator": UserSimulator,
     "reward": Reward,
     "score": Reward,
+    "credit": Credit,
     "rollout": Rollout,
     "miner": Miner,
     "eval_dataset": Dataset,
@@ -121,6 +123,7 @@ def assemble(plain: Mapping[str, JSON], conf: Path) -> tuple[Trainer, Parts]:
     _check_models(parts, conf)
     if parts.rollout and parts.agent:
         parts.rollout.check(parts.agent)
+    _check_credit(parts)
     return trainer, parts
 
 
@@ -161,6 +164,17 @@ def _check_models(parts: Parts, conf: Path) -> None:
                 "{input: DOLLARS, output: DOLLARS}}' (per million tokens), or use "
                 "calls.budget_tokens"
             )
+
+
+def _check_credit(parts: Parts) -> None:
+    """An assigner that compares branches gets trees that are fair samples."""
+    credit, rollout = parts.credit, parts.rollout
+    if credit and rollout and credit.needs_siblings and rollout.cuts_branches:
+        raise ConfigError(
+            f"rollout: this one cuts branches, or tries no more, because of what others earned, "
+            f"and {type(credit).__name__} would be biased by that; set rollout=josh/no_collapse, "
+            "or rollout=best_of_n by num_dialogues, or choose another credit"
+        )
 
 
 def _how(key: str, conf: Path) -> str:

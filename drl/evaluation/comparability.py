@@ -12,10 +12,10 @@ MAX_UNPAIRED = 0.05
 """Share of the tasks that may lack a score in one of the runs. Dialogues do not break at random,
 so what is missing could hide a difference of up to this size."""
 
-_MAY_DIFFER = frozenset({"agent", "llm", "name", "seed", "trainer", "miner"})
+_MAY_DIFFER = frozenset({"agent", "llm", "name", "seed", "trainer", "miner", "credit"})
 """The policy is `agent` and `llm`. The seed is chance; of the trainer only the trials count here,
-which are remarked upon; rows are mined after the play. All else decides what is played, how far,
-and how it is graded."""
+which are remarked upon; rows are mined, and credit given, after the play. All else decides what is
+played, how far, and how it is graded."""
 
 _PACE = frozenset({"concurrency"})
 """Settings of how fast a run is played."""

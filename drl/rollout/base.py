@@ -19,6 +19,10 @@ class Rollout(ABC):
     is_search: bool
     """Whether the result was chosen by looking at rewards. Search is never reported as policy."""
 
+    cuts_branches: bool
+    """Whether branches are cut, or no more are tried, because of what others earned. The tree is
+    then no fair sample of what the agent does, so means over it are biased."""
+
     max_steps: int
     """Agent turns in a dialogue at most."""
 

@@ -37,6 +37,7 @@ class BestOfNRollout(Rollout):
                 f"{self.agent_calls}: exactly one of the two decides how long to try; "
                 "set the other to null"
             )
+        self.cuts_branches = self.num_dialogues is None
         size = self.num_dialogues or self.agent_calls or 0
         name = "agent_calls" if self.num_dialogues is None else "num_dialogues"
         check_positive(

@@ -2,6 +2,10 @@
 
 Live branches are doubled as long as the beam holds them. As soon as a branch reaches a goal,
 all others are cut, the goal is taken off the list and the search goes on from there.
+
+Without the cut (`collapse_to=never`) the tree is a sample of what the agent does: where it
+branches depends on what was said before, never on what comes of it. `drl.credit.tree` learns from
+such trees. Their best leaf was still chosen by its reward, so they are reported as search.
 """
 
 from __future__ import annotations
@@ -28,7 +32,9 @@ class JoshRollout(Rollout):
     A beam of 1 never branches: a plain dialogue.
     `branch_at`: a branching point is a whole agent turn, or each of its steps.
     `collapse_to`: among branches rewarded in one turn the search goes on with the one that
-    reached most goals (leftmost among equals), or with the leftmost.
+    reached most goals (leftmost among equals), or with the leftmost. `never`: with all branches,
+    each to its own end; the best of them is then marked golden. Such trees branch also without
+    goals, for what else their dialogues may be worth.
     `label_cut`: a branch that a collapse cuts is censored, or counts as failed as in josh-train.
     `resolve_censored`: continue each branch that a collapse censored so many times to find out
     how it ends.
@@ -42,7 +48,7 @@ class JoshRollout(Rollout):
     branching: int
     max_steps: int
     branch_at: Literal["turn", "step"]
-    collapse_to: Literal["most_goals", "leftmost"]
+    collapse_to: Literal["most_goals", "leftmost", "never"]
     label_cut: Literal["censored", "failed"]
     resolve_censored: int
     final_harvest: bool
@@ -68,11 +74,16 @@ class JoshRollout(Rollout):
                 f"rollout.resolve_censored={self.resolve_censored} must not be negative; "
                 "0 leaves censored branches unresolved"
             )
-
         if self.resolve_censored and self.label_cut == "failed":
             raise ConfigError(
                 f"rollout.resolve_censored={self.resolve_censored} finds nothing to continue with "
                 "rollout.label_cut=failed; set label_cut=censored, or resolve_censored=0"
+            )
+        self.cuts_branches = self.collapse_to != "never"
+        if not self.cuts_branches and (self.resolve_censored or not self.final_harvest):
+            raise ConfigError(
+                f"rollout.collapse_to={self.collapse_to} censors no branch; set "
+                "rollout.resolve_censored=0 and rollout.final_harvest=true, or another collapse_to"
             )
 
     def check(self, agent: Agent) -> None:
@@ -91,6 +102,9 @@ class JoshRollout(Rollout):
         await search.grow()
         await search.resolve()
         await search.play.grade(tree)
+        best = None if self.cuts_branches else tree.best_leaf()
+        if best is not None and best.score:
+            tree.mark_golden(best.id)
         return tree
 
 
@@ -102,23 +116,20 @@ class _Search:
         self.play = play
         self.tree = tree
         self.censored: list[Branch] = []
+        self.last_collapse = 0
+        """The first node after it."""
 
     async def grow(self) -> None:
         """Alternate the two sides until no goal is open, no branch lives or the steps are over."""
         live = await self._user_phase([self.play.start()])
-        last_collapse = 0
         for step in range(self.settings.max_steps):
             if not live:
                 break
-            num_open = len(live[0].open_goals)
+            num_open = len(live[0].open_goals)  # of every branch, where collapses keep them level
             live = await self._agent_phase(live)
-            rewarded = [branch for branch in live if len(branch.open_goals) < num_open]
-            if rewarded:
-                live = [self._collapse(live, rewarded)]
-                last_collapse = len(self.tree.nodes)
-                if not live[0].open_goals:
-                    self._stop(live, StopReason.GOALS_REACHED)
-                    break
+            if self.settings.cuts_branches:
+                live = self._collapse(live, num_open)
+            live = self._unfinished(live)
             if step + 1 < self.settings.max_steps:
                 live = await self._user_phase(live)
         else:
@@ -126,7 +137,7 @@ class _Search:
         if not self.settings.final_harvest:
             for leaf in self.tree.leaves():
                 is_broken = leaf.stop is StopReason.ERROR  # which is never censored
-                leaf.censored |= leaf.id >= last_collapse and not is_broken
+                leaf.censored |= leaf.id >= self.last_collapse and not is_broken
         self.tree.mark_successful()
 
     async def _user_phase(self, live: list[Branch]) -> list[Branch]:
@@ -154,7 +165,8 @@ class _Search:
 
         Without goals there is nothing to search for, so the one dialogue goes on alone.
         """
-        branching = self.settings.branching if self.tree.num_goals else 1
+        is_vain = self.settings.cuts_branches and not self.tree.num_goals
+        branching = 1 if is_vain else self.settings.branching
         num_after = (len(live) - len(done)) * branching + len(done)
         if branching == 1 or num_after > self.settings.beam_size:
             return live
@@ -172,8 +184,12 @@ class _Search:
                 alive.append(branch)
         return alive
 
-    def _collapse(self, live: list[Branch], rewarded: list[Branch]) -> Branch:
-        """Cut every branch but one of the rewarded; returns that one."""
+    def _collapse(self, live: list[Branch], num_open: int) -> list[Branch]:
+        """Cut every branch but one of the rewarded, if any was; those that go on."""
+        rewarded = [branch for branch in live if len(branch.open_goals) < num_open]
+        if not rewarded:
+            return live
+        self.last_collapse = len(self.tree.nodes)
         target = rewarded[0]
         if self.settings.collapse_to == "most_goals":
             target = min(rewarded, key=lambda branch: len(branch.open_goals))
@@ -186,7 +202,13 @@ class _Search:
             if branch not in rewarded and self.settings.label_cut == "censored":
                 leaf.censored = True
                 self.censored.append(branch)
-        return target
+        return [target]
+
+    def _unfinished(self, live: list[Branch]) -> list[Branch]:
+        """Stop the branches that have reached every goal; those that go on."""
+        done = [branch for branch in live if self.tree.num_goals and not branch.open_goals]
+        self._stop(done, StopReason.GOALS_REACHED)
+        return [branch for branch in live if branch not in done]
 
     def _stop(self, live: list[Branch], reason: StopReason) -> None:
         for branch in live:

@@ -17,6 +17,7 @@ class SingleRollout(Rollout):
     """Plays one dialogue of at most `max_steps` agent turns."""
 
     is_search = False
+    cuts_branches = False
 
     max_steps: int
     concurrency: int

@@ -41,6 +41,7 @@ class TimedRollout(Rollout):
         self._lines = lines
         self._worked = time.thread_time()
         self.is_search = inner.is_search
+        self.cuts_branches = inner.cuts_branches
         self.max_steps = inner.max_steps
         self.concurrency = concurrency
 

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from drl.agent.base import Agent
 from drl.calls.settings import CallSettings
+from drl.credit.base import Credit
 from drl.dataset.base import Dataset
 from drl.environment.base import Environment
 from drl.llm.base import LLM
@@ -39,6 +40,7 @@ class Parts:
     user_simulator: UserSimulator | None = None
     reward: Reward | None = None
     score: Reward | None = None
+    credit: Credit | None = None
     rollout: Rollout | None = None
     miner: Miner | None = None
     eval_dataset: Dataset | None = None

@@ -15,6 +15,7 @@ CONF = Path(__file__).parents[2] / "conf"
 
 VARIANTS = [[f"rollout={choice}"] for choice in options(CONF, "rollout")] + [
     ["rollout=josh", "rollout.branch_at=step", "rollout.resolve_censored=2"],
+    ["rollout=josh/no_collapse", "rollout.branch_at=step"],
     ["rollout=josh", "rollout.branching=3", "rollout.beam_size=10", "rollout.final_harvest=false"],
     ["rollout=best_of_n", "rollout.num_dialogues=null", "rollout.agent_calls=20"],
 ]

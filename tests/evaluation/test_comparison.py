@@ -193,11 +193,13 @@ def test_a_score_that_is_the_reward_by_default_is_the_same_score():
 def test_what_belongs_to_the_policy_or_to_the_machine_may_differ():
     other = config("agent", temperature=1.0) | {"seed": 5, "data_dir": "elsewhere"}
     other |= {"llm": {"_target_": "M", "adapter": "run"}, "miner": {"_target_": "N"}}
+    other["credit"] = {"_target_": "C"}
     other["rollout"] = {**CONFIG["rollout"], "concurrency": 8}
     found = compare_runs(LOW, replace(HIGH, config=other))
     assert found.winner is not None
-    differ = ["agent.temperature", "llm.adapter", "miner", "rollout.concurrency", "seed"]
-    assert found.to_json()["settings_that_differ"] == differ
+    differ = found.to_json()["settings_that_differ"]
+    parts = ["agent.temperature", "credit", "llm.adapter", "miner", "rollout.concurrency", "seed"]
+    assert differ == parts
 
 
 def test_another_plug_in_stands_for_its_settings():

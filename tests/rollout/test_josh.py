@@ -106,6 +106,39 @@ def test_the_search_goes_on_with_the_chosen_of_several_rewarded_branches(collaps
     assert tree.outcome(leaves[1 - winner]) is Outcome.SUCCESSFUL
 
 
+def test_without_collapses_every_branch_plays_to_its_own_end():
+    # step 1: the left branch reaches a; step 2: of its branches the second reaches b, its last
+    # goal; step 3: of three the last, which came of the right branch, reaches a
+    script = (hit("a"), say(), say(), hit("b"), say(), say(), say(), say(), hit("a"))
+    rollout = josh(collapse_to="never", beam_size=4, max_steps=3)
+    tree = grow(rollout, task_of("a", "b"), cast_of(ScriptedAgent(turns_of(*script))))
+    assert count(tree, Role.AGENT) == 2 + 4 + 3
+    ends = sorted((leaf.stop.value, round(leaf.score, 1)) for leaf in tree.leaves())
+    assert ends == [("goals_reached", 1), ("max_turns", 0), ("max_turns", 0.5), ("max_turns", 0.5)]
+    assert not any(leaf.censored for leaf in tree.leaves())
+    golden = [leaf for leaf in tree.leaves() if leaf.golden]
+    assert [leaf.stop for leaf in golden] == [StopReason.GOALS_REACHED]
+
+
+def test_without_collapses_a_beam_fills_again_when_branches_end():
+    def act(situation):
+        return hit("a") if situation.seed == agent.seeds[0] else say()
+
+    agent = ScriptedAgent(act)
+    rollout = josh(collapse_to="never", beam_size=2, max_steps=3)
+    tree = grow(rollout, task_of("a"), cast_of(agent))
+    # of two branches one reaches the goal; the other branches in the next turn
+    assert count(tree, Role.AGENT) == 2 + 2 + 2
+
+
+def test_without_collapses_a_task_without_goals_branches_too():
+    rollout = josh(collapse_to="never", max_steps=2)
+    tree = grow(rollout, task_of(), cast_of(ScriptedAgent(lambda _: say())))
+    assert count(tree, Role.AGENT) == 2 + 4
+    assert [leaf.stop for leaf in tree.leaves()] == [StopReason.MAX_TURNS] * 4
+    assert not any(node.golden for node in tree.nodes)
+
+
 def test_josh_train_counts_a_cut_branch_as_failed():
     agent = ScriptedAgent(turns_of(say(), hit("a")))
     tree = grow(josh(label_cut="failed", max_steps=1), task_of("a"), cast_of(agent))
@@ -255,6 +288,8 @@ def test_without_variation_search_finds_no_more_than_one_try(chance):
         ({"concurrency": 0}, "rollout.concurrency=0"),
         ({"resolve_censored": -1}, "rollout.resolve_censored=-1"),
         ({"resolve_censored": 2, "label_cut": "failed"}, "rollout.resolve_censored=2 .* label_cut"),
+        ({"collapse_to": "never", "resolve_censored": 2}, "collapse_to=never censors no branch"),
+        ({"collapse_to": "never", "final_harvest": False}, "collapse_to=never censors no branch"),
     ],
 )
 def test_settings_that_contradict_each_other_are_refused(settings, message):

@@ -1,0 +1,44 @@
+"""Which rollouts an assigner of credit goes with, before anything is run."""
+
+from pathlib import Path
+
+import pytest
+
+from drl.credit.base import Credit
+from drl.errors import ConfigError
+from drl.launch import assemble, register_resolvers
+from drl.runtime.compose import compose
+from drl.runtime.config import to_plain
+from drl.trainer.base import Parts
+
+CONF = Path(__file__).parents[2] / "conf"
+
+
+def parts(*overrides: str) -> Parts:
+    register_resolvers()
+    return assemble(to_plain(compose(CONF, ["+experiment=toolwoz_josh", *overrides])), CONF)[1]
+
+
+def test_no_credit_is_chosen_unless_it_is_asked_for():
+    assert parts().credit is None
+    assert isinstance(parts("credit=goal_events").credit, Credit)
+
+
+@pytest.mark.parametrize(
+    "rollout", [["josh/no_collapse"], ["single"], ["best_of_n"], ["josh", "collapse_to=never"]]
+)
+def test_comparing_branches_goes_with_rollouts_that_cut_none(rollout):
+    choice, *settings = rollout
+    built = parts("credit=tree", f"rollout={choice}", *(f"rollout.{each}" for each in settings))
+    assert built.credit is not None
+    assert built.credit.needs_siblings
+
+
+@pytest.mark.parametrize("rollout", ["josh", "josh/paper", "best_of_n/budget"])
+def test_comparing_branches_is_refused_where_a_reward_decides_what_is_cut(rollout):
+    overrides = [f"rollout={rollout}"]
+    if rollout == "best_of_n/budget":
+        overrides.append("rollout.agent_calls=20")
+    assert parts("credit=goal_events", *overrides).credit is not None
+    with pytest.raises(ConfigError, match=r"^rollout: .* set rollout=josh/no_collapse"):
+        parts("credit=tree", *overrides)
