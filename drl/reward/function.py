@@ -10,7 +10,8 @@ mapping may hold such lists too. Truth values count as 0 and 1.
 
 A plain function is called for one text at a time, so it need not be thread-safe; an async one may
 wait for several. With every_turn=false it may ask for `dialogue`, all that was said, as a list of
-{"role": "user" or "assistant", "content"}. What it breaks at stops the run.
+{"role": "user" or "assistant", "content"}. An error in it stops the run, and so does a value that
+is no reward.
 """
 
 from collections.abc import Sequence
