@@ -97,6 +97,7 @@ def describe(
         "objective/entropy": before.entropies_N.mean().item(),
         "objective/non_score_reward": penalties,
         "objective/rlhf_reward": scores + penalties,
+        "val/mean": before.values_D[used_D].mean().item(),
         "val/explained_variance": (
             explained_variance(before.values_D[used_D], judged.returns_D[used_D])
             if has_critic

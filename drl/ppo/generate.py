@@ -97,11 +97,15 @@ class _Drawn:
     def choose(self, input_ids: Tensor, scores: Tensor) -> Tensor:
         """Scores that let the chosen token win; what `generate` calls a logits processor."""
         logits_BV = scores.float()
-        tokens_B = self._draw(logits_BV)
+        written: list[list[int]] = []
+        if self._drawing.repetition_penalty != 1.0:
+            rows = zip(self._prompts, self._tokens, strict=True)
+            written = [[*prompt, *text] for prompt, text in rows]
+        tokens_B = draw(logits_BV, written, self._drawing, self._generator)
         scaled_BV = logits_BV / (self._drawing.temperature or 1.0)
         chosen_B = scaled_BV.log_softmax(dim=-1).gather(1, tokens_B[:, None])[:, 0]
-        rows = zip(tokens_B.tolist(), chosen_B.tolist(), strict=True)
-        for row, (token, log_prob) in enumerate(rows):
+        chosen = zip(tokens_B.tolist(), chosen_B.tolist(), strict=True)
+        for row, (token, log_prob) in enumerate(chosen):
             if self._is_open[row]:
                 self._tokens[row].append(token)
                 self._log_probs[row].append(log_prob)
@@ -117,29 +121,42 @@ class _Drawn:
         rows = zip(self._prompts, self._tokens, self._log_probs, strict=True)
         return [Sampled(tuple(p), tuple(t), tuple(scores)) for p, t, scores in rows]
 
-    def _draw(self, logits_BV: Tensor) -> Tensor:
-        drawing = self._drawing
-        if drawing.repetition_penalty != 1.0:
-            logits_BV = self._penalised(logits_BV)
-        if not drawing.temperature:
-            return logits_BV.argmax(dim=-1)
-        logits_BV = logits_BV / drawing.temperature
-        if drawing.top_k:
-            least_B1 = logits_BV.topk(min(drawing.top_k, logits_BV.shape[-1])).values[:, -1:]
-            logits_BV = logits_BV.masked_fill(logits_BV < least_B1, float("-inf"))
-        if drawing.top_p < 1.0:
-            logits_BV = _nucleus(logits_BV, drawing.top_p)
-        probs_BV = logits_BV.softmax(dim=-1).cpu()
-        return torch.multinomial(probs_BV, 1, generator=self._generator)[:, 0].to(logits_BV.device)
 
-    def _penalised(self, logits_BV: Tensor) -> Tensor:
-        changed_BV = logits_BV.clone()
-        for row, (prompt, text) in enumerate(zip(self._prompts, self._tokens, strict=True)):
-            seen = torch.tensor(sorted({*prompt, *text}), device=logits_BV.device)
-            scores = logits_BV[row, seen]
-            penalty = self._drawing.repetition_penalty
-            changed_BV[row, seen] = torch.where(scores > 0, scores / penalty, scores * penalty)
-        return changed_BV
+def draw(
+    logits_BV: Tensor,
+    written: Sequence[Sequence[int]],
+    drawing: Drawing,
+    generator: torch.Generator,
+) -> Tensor:
+    """The next token of each row, int `[B]`.
+
+    Args:
+        logits_BV: float32, on any device.
+        written: what each row holds already, its prompt included; read for a penalty only.
+        drawing: how to draw.
+        generator: on the CPU.
+    """
+    if drawing.repetition_penalty != 1.0:
+        logits_BV = _penalised(logits_BV, written, drawing.repetition_penalty)
+    if not drawing.temperature:
+        return logits_BV.argmax(dim=-1)
+    logits_BV = logits_BV / drawing.temperature
+    if drawing.top_k:
+        least_B1 = logits_BV.topk(min(drawing.top_k, logits_BV.shape[-1])).values[:, -1:]
+        logits_BV = logits_BV.masked_fill(logits_BV < least_B1, float("-inf"))
+    if drawing.top_p < 1.0:
+        logits_BV = _nucleus(logits_BV, drawing.top_p)
+    probs_BV = logits_BV.softmax(dim=-1).cpu()
+    return torch.multinomial(probs_BV, 1, generator=generator)[:, 0].to(logits_BV.device)
+
+
+def _penalised(logits_BV: Tensor, written: Sequence[Sequence[int]], penalty: float) -> Tensor:
+    changed_BV = logits_BV.clone()
+    for row, tokens in enumerate(written):
+        seen = torch.tensor(sorted(set(tokens)), device=logits_BV.device)
+        scores = logits_BV[row, seen]
+        changed_BV[row, seen] = torch.where(scores > 0, scores / penalty, scores * penalty)
+    return changed_BV
 
 
 def _nucleus(logits_BV: Tensor, top_p: float) -> Tensor:
