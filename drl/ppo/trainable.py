@@ -82,6 +82,6 @@ def _blocks(model: PreTrainedModel) -> tuple[nn.ModuleList, list[nn.Module]]:
             if isinstance(module, nn.ModuleList):
                 return module, children[place + 1 :]
     raise ConfigError(
-        f"{type(model).__name__} keeps its blocks in no list, so the last ones cannot be told; train "
-        "all, or lm_head"
+        f"{type(model).__name__} keeps its blocks in no list, so the last ones cannot be told; "
+        "train all, or lm_head"
     )

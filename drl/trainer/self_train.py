@@ -7,7 +7,6 @@ below the run, and goes on where it was killed.
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -21,19 +20,14 @@ from drl.evaluation.run_result import read_result
 from drl.llm.base import LLM
 from drl.mining.mine import check_mining
 from drl.runtime.config import build_as
-from drl.runtime.run_dir import RunDir, essence
+from drl.runtime.run_dir import RunDir
 from drl.runtime.seeds import derive
 from drl.runtime.settings import check_positive
 from drl.trainer._finetune import FinetuneTrainer
 from drl.trainer._rollouts import NEEDS
+from drl.trainer._stages import for_evaluation, headline, run_stage
 from drl.trainer.base import Parts, Trainer, chosen
 from drl.types import JSON
-
-_EVAL_PARTS = ("dataset", "user_simulator", "rollout")
-"""What an evaluation may have of its own, as `eval_` and the name."""
-
-# a folder of a round, up to which it is named by where the whole run lies
-_IN_ROUND = re.compile(r"^.*[/\\](?=round-\d+[/\\]\w+$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,20 +132,20 @@ class SelfTrainTrainer(Trainer):
         """Trees that the last policy grows, rows, an adapter, and what that one is worth."""
         start = last if self.start_from == "last" else None
         playing = _for_stage(_reseeded(parts, number), "collect", self.collect, last)
-        collected = _run_stage(playing, self.collect, _collect_folder(folder, number))
+        collected = run_stage(playing, self.collect, _collect_folder(folder, number))
         first = 1 if self.trees == "all_rounds" else number
         source = [str(_collect_folder(folder, r)) for r in range(first, number + 1)]
         assert isinstance(self.learn, FinetuneTrainer), "checked at the start"
         learn = replace(self.learn, source=source)
         learning = _for_stage(parts, "learn", learn, start)
-        learned = _run_stage(learning, learn, _learn_folder(folder, number))
+        learned = run_stage(learning, learn, _learn_folder(folder, number))
         told = str(start.relative_to(folder)) if start is not None else "as it came"
         record: dict[str, JSON] = {
             "round": number,
             "player": str(last.relative_to(folder)) if last is not None else "as it came",
             "start_and_reference": told,
             "data": [str(Path(name).relative_to(folder)) for name in source],
-            "collect": _headline(collected),
+            "collect": headline(collected),
             "learn": {key: learned.get(key) for key in ("data", "training", "forgetting")},
         }
         adapter = _learn_folder(folder, number)
@@ -161,8 +155,8 @@ class SelfTrainTrainer(Trainer):
         self, parts: Parts, folder: Path, number: int, adapter: Path | None
     ) -> dict[str, JSON]:
         """What the policy does alone, on the tasks and with the customer of evaluations."""
-        trying = _for_stage(_for_evaluation(parts), "evaluate", self.evaluate, adapter)
-        return _headline(_run_stage(trying, self.evaluate, _evaluate_folder(folder, number)))
+        trying = _for_stage(for_evaluation(parts), "evaluate", self.evaluate, adapter)
+        return headline(run_stage(trying, self.evaluate, _evaluate_folder(folder, number)))
 
 
 def _collect_folder(folder: Path, number: int) -> Path:
@@ -175,31 +169,6 @@ def _learn_folder(folder: Path, number: int) -> Path:
 
 def _evaluate_folder(folder: Path, number: int) -> Path:
     return folder / f"round-{number}" / "evaluate"
-
-
-def _run_stage(parts: Parts, trainer: Trainer, folder: Path) -> Mapping[str, JSON]:
-    """Run one stage in its folder, or what is left of it."""
-    with RunDir(folder) as run_dir:
-        _claim(run_dir, parts.config)
-        return trainer.run(parts, run_dir)
-
-
-def _claim(run_dir: RunDir, config: Mapping[str, JSON]) -> None:
-    """Claim the folder of a stage; that the whole run lay elsewhere makes no other stage of it."""
-    if (run_dir.path / "provenance.json").exists():
-        before = run_dir.provenance()["config"]
-        if essence(_without_place(before)) == essence(_without_place(config)):
-            return
-    run_dir.claim(config)
-
-
-def _without_place(node: JSON) -> JSON:
-    """A config in which folders of rounds are named from the folder of the whole run on."""
-    if isinstance(node, Mapping):
-        return {key: _without_place(value) for key, value in node.items()}
-    if isinstance(node, str):
-        return _IN_ROUND.sub("", node)
-    return [_without_place(each) for each in node] if isinstance(node, list) else node
 
 
 def _for_stage(parts: Parts, stage: str, trainer: Trainer, adapter: Path | None) -> Parts:
@@ -225,28 +194,6 @@ def _reseeded(parts: Parts, number: int) -> Parts:
     """The parts with the seed of a round, so that no round repeats the dialogues of another."""
     seed = derive("round", parts.seed, number) % 2**31
     return replace(parts, config={**parts.config, "seed": seed})
-
-
-def _for_evaluation(parts: Parts) -> Parts:
-    """The parts with those of evaluations in their places."""
-    config = {key: node for key, node in parts.config.items() if not key.startswith("eval_")}
-    for group in _EVAL_PARTS:
-        own = parts.config.get(f"eval_{group}")
-        if own is not None:
-            config[group] = own
-    return replace(
-        parts,
-        config=config,
-        dataset=parts.eval_dataset,
-        rollout=parts.eval_rollout,
-        user_simulator=parts.eval_user_simulator or parts.user_simulator,
-    )
-
-
-def _headline(summary: Mapping[str, JSON]) -> dict[str, JSON]:
-    """What a table needs of a summary of dialogues."""
-    keys = ("n_tasks", "n_trials", "n_errors", "mean_reward", "full_success", "agent_calls")
-    return {key: summary.get(key) for key in (*keys, "metrics", "seconds")}
 
 
 def _against_base(comparison: Comparison | None) -> dict[str, JSON]:
