@@ -91,6 +91,8 @@ def put_in(
     amiss = [*loaded.unexpected_keys, *(needed - weights.keys())]
     if amiss:
         raise _other_base(wanted, base, adapter, f"{len(amiss)} weights do not match, {amiss[0]}")
+    if not is_trainable:
+        adapted.eval()  # PEFT's layers come with their dropout on
     return adapted
 
 

@@ -12,7 +12,9 @@ from transformers import AutoModelForCausalLM, PreTrainedModel
 
 from drl.errors import ConfigError
 from drl.llm.base import LLM, Sampling
+from drl.models.load import load as load_with_adapter
 from drl.runtime.run_dir import ADAPTER_OF_RUN, RunDir
+from tests.finetune.adapters import save_adapter as save_dropout_adapter
 from tests.llm import tiny_model
 from tests.llm.asking import ask_one, make, request
 
@@ -68,6 +70,13 @@ def test_an_adapter_changes_the_answers_to_those_of_the_adapted_model(folder, tm
     with torch.inference_mode():
         logits = model(ids).logits[0, len(adapted.sampled.prompt_ids) - 1 : -1]
     assert logits.argmax(-1).tolist() == list(adapted.sampled.token_ids)
+
+
+def test_an_adapter_that_was_trained_with_dropout_answers_without_it(folder, tmp_path):
+    adapter = save_dropout_adapter(folder, tmp_path / "adapter", lora_dropout=0.5)
+    model = load_with_adapter(folder, adapter, "float32", "cpu").model
+    ids = torch.tensor([[1, 2, 3]])
+    assert torch.equal(model(ids).logits, model(ids).logits)
 
 
 def test_a_run_that_has_not_finished_its_training_is_no_adapter_yet(folder, tmp_path):
