@@ -17,6 +17,8 @@ from drl.cli.export import export
 from drl.cli.matrix import matrix
 from drl.cli.merge import merge
 from drl.cli.resample import resample
+from drl.cli.textrl_eval import textrl_eval
+from drl.cli.textrl_train import textrl_train
 from drl.cli.view import view
 from drl.errors import DataError, DrlError
 
@@ -32,6 +34,8 @@ app.command()(matrix)
 app.command()(compare)
 app.command()(merge)
 app.command()(view)
+app.command()(textrl_train)
+app.command()(textrl_eval)
 
 _ROOT = Annotated[Path, typer.Option("--root", help="Folder for data (data_dir of the config).")]
 

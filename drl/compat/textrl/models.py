@@ -95,13 +95,13 @@ def load_model(
     Raises:
         ConfigError: it cannot be had, or the arguments do not fit together.
     """
-    options = _options(quantization, torch_dtype, attn_implementation, device_map)
-    options["trust_remote_code"] = trust_remote_code
     if quantization is not None and peft is None:
         raise ConfigError(
             f"quantization={quantization} without peft leaves nothing that can be trained; name "
             "an adapter, say peft={'type': 'lora'}"
         )
+    options = _options(quantization, torch_dtype, attn_implementation, device_map)
+    options["trust_remote_code"] = trust_remote_code
     lora = None if peft is None else _lora(peft)
     kind: Kind = "SEQ_CLS" if reward_model else _kind(name_or_path, trust_remote_code)
     source = _Source(name_or_path, kind, options)

@@ -1,4 +1,5 @@
 import pytest
+
 from tests.llm.tiny_model import save_tiny_model
 
 

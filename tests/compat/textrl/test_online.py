@@ -2,11 +2,11 @@ import copy
 import json
 
 import pytest
-from tests.compat.textrl.small import CHAT, PROMPTS, config, letters, moved, weights_of
 
 from drl.compat.textrl import OnlineTrainer, load_model, reward_fn
 from drl.compat.textrl.data import from_list
 from drl.errors import ConfigError, DataError
+from tests.compat.textrl.small import CHAT, PROMPTS, config, letters, moved, weights_of
 
 ALGORITHMS = ["grpo", "rloo", "reinforce_pp"]
 
@@ -143,12 +143,12 @@ def test_an_exception_in_a_reward_names_the_texts(tiny, tmp_path):
     def breaks(prompts, completions, **columns):
         raise KeyError("score")
 
-    with pytest.raises(ConfigError, match="reward breaks raised KeyError.*prompt '(one|two|th|f)"):
+    with pytest.raises(ConfigError, match=r"reward breaks raised KeyError.*prompt '(one|two|th|f)"):
         trainer(tiny, tmp_path, "grpo", reward=breaks, num_generations=2).train()
 
 
 def test_what_is_no_reward_model_is_refused(tiny, tmp_path):
-    with pytest.raises(ConfigError, match="is no reward model.*reward_model=True"):
+    with pytest.raises(ConfigError, match=r"is no reward model.*reward_model=True"):
         trainer(tiny, tmp_path, "rloo", reward=load_model(str(tiny)).policy)
 
 

@@ -1,10 +1,10 @@
 import pytest
-from tests.compat.textrl.small import LABELS, PAIRS, config, moved, weights_of
 
 from drl.compat.textrl import PreferenceTrainer, load_model
 from drl.compat.textrl.config import DPO_LOSSES
 from drl.compat.textrl.data import from_list
 from drl.errors import ConfigError, DataError
+from tests.compat.textrl.small import LABELS, PAIRS, config, moved, weights_of
 
 IMPLICIT = [
     {

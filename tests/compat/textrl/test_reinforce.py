@@ -2,7 +2,6 @@ import inspect
 
 import pytest
 import torch
-from tests.compat.textrl.small import PROMPTS, config, letters
 
 from drl.compat.textrl import OnlineTrainer, load_model
 from drl.compat.textrl.data import from_list
@@ -14,6 +13,7 @@ from drl.compat.textrl.reinforce import (
     weighted,
 )
 from drl.errors import ConfigError
+from tests.compat.textrl.small import PROMPTS, config, letters
 
 # TRL 1.16 asks transformers 5.24 for a setting under its old name; `train` passes over that
 pytestmark = pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing`:FutureWarning")

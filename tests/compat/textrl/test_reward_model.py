@@ -1,9 +1,9 @@
 import pytest
-from tests.compat.textrl.small import PAIRS, config, moved, weights_of
 
 from drl.compat.textrl import RewardModelTrainer, load_model
 from drl.compat.textrl.data import from_list
 from drl.errors import ConfigError
+from tests.compat.textrl.small import PAIRS, config, moved, weights_of
 
 
 def trainer(model, tokenizer, folder, **changes):
