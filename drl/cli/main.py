@@ -17,6 +17,7 @@ from drl.cli.export import export
 from drl.cli.matrix import matrix
 from drl.cli.merge import merge
 from drl.cli.resample import resample
+from drl.cli.textrl_dump import textrl_dump
 from drl.cli.textrl_eval import textrl_eval
 from drl.cli.textrl_train import textrl_train
 from drl.cli.view import view
@@ -33,6 +34,7 @@ app.command()(resample)
 app.command()(matrix)
 app.command()(compare)
 app.command()(merge)
+app.command()(textrl_dump)
 app.command()(view)
 app.command()(textrl_train)
 app.command()(textrl_eval)

@@ -9,7 +9,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from drl.compat.textrl.actor import TextRLActor
     from drl.compat.textrl.config import TextRLConfig
+    from drl.compat.textrl.environment import TextRLEnv
+    from drl.compat.textrl.evaluator import Evaluator
     from drl.compat.textrl.models import load_model
     from drl.compat.textrl.online import OnlineTrainer
     from drl.compat.textrl.preference import PreferenceTrainer
@@ -24,37 +27,48 @@ if TYPE_CHECKING:
         reward_fn,
         to_reward_fn,
     )
+    from drl.compat.textrl.trainer import save_agent, train_agent_with_evaluation
 
 __all__ = [
     "BaseReward",
     "ClassifierReward",
+    "Evaluator",
     "OnlineTrainer",
     "PreferenceTrainer",
     "RewardFn",
     "RewardModelTrainer",
+    "TextRLActor",
     "TextRLConfig",
+    "TextRLEnv",
     "compose",
     "length_penalty",
     "load_model",
     "repetition_penalty",
     "reward_fn",
+    "save_agent",
     "to_reward_fn",
+    "train_agent_with_evaluation",
 ]
 
 _MODULES = {
     "BaseReward": "rewards",
     "ClassifierReward": "rewards",
+    "Evaluator": "evaluator",
     "OnlineTrainer": "online",
     "PreferenceTrainer": "preference",
     "RewardFn": "rewards",
     "RewardModelTrainer": "reward_model",
+    "TextRLActor": "actor",
     "TextRLConfig": "config",
+    "TextRLEnv": "environment",
     "compose": "rewards",
     "length_penalty": "rewards",
     "load_model": "models",
     "repetition_penalty": "rewards",
     "reward_fn": "rewards",
+    "save_agent": "trainer",
     "to_reward_fn": "rewards",
+    "train_agent_with_evaluation": "trainer",
 }
 
 

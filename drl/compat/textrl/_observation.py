@@ -34,7 +34,8 @@ class Observation(Tensor):
     An agent chooses by the tokens; what is calculated from an observation is a plain tensor.
     """
 
-    __torch_function__ = torch._C._disabled_torch_function_impl  # results are plain tensors
+    # results are plain tensors
+    __torch_function__ = torch._C._disabled_torch_function_impl  # pyright: ignore[reportAssignmentType] it binds so
     seen: Seen
 
 

@@ -211,8 +211,17 @@ def _move(model: PreTrainedModel, gpu_id: int) -> None:
 
 def _choose_weights(model: PreTrainedModel, wrapped: nn.Module, num_blocks: int) -> None:
     """Switch on the gradients of what learns."""
+    from drl.compat.textrl.petals import RemoteTrunkModel
     from drl.ppo.trainable import train_only
 
+    if isinstance(model, RemoteTrunkModel):
+        if num_blocks:
+            raise ConfigError(
+                f"unfreeze_layer_from_past={num_blocks}, but the blocks of a remote trunk lie "
+                "elsewhere; use 0 for the output layer alone"
+            )
+        model.requires_grad_(True)  # it holds nothing but the output layer
+        return
     if adapted_by_peft(wrapped) is None:
         if num_blocks < 0:
             raise ConfigError(
@@ -223,8 +232,8 @@ def _choose_weights(model: PreTrainedModel, wrapped: nn.Module, num_blocks: int)
         return
     if num_blocks:
         raise ConfigError(
-            f"unfreeze_layer_from_past={num_blocks} together with an adapter of PEFT, which is what "
-            "learns; leave it out, or give the model without adapter"
+            f"unfreeze_layer_from_past={num_blocks} together with an adapter of PEFT, which "
+            "learns alone; leave it out, or give the model without adapter"
         )
     if not any(weight.requires_grad for weight in model.parameters()):
         raise ConfigError(

@@ -55,11 +55,13 @@ class TextRLAgent:
     """An agent as pfrl has them; `actor.agent_ppo()` makes one.
 
     `training` says whether it draws, remembers and learns, or is evaluated. Episodes are learned
-    from when they are over and `update_interval` steps are stored; one that a program leaves without
-    a last `observe` with `done` or `reset` is forgotten when the next begins.
+    from when they are over and `update_interval` steps are stored; one that is left without a last
+    `observe` with `done` or `reset` is forgotten when the next begins.
     """
 
-    def __init__(self, learner: PPOLearner, habits: Habits, wrapped: torch.nn.Module, seed: int):
+    def __init__(
+        self, learner: PPOLearner, habits: Habits, wrapped: torch.nn.Module, seed: int
+    ) -> None:
         self.learner = learner
         self.habits = habits
         self.training = True
@@ -128,13 +130,18 @@ class TextRLAgent:
         """Keep an episode to learn from."""
         self._stored.append(episode)
 
+    @property
+    def num_stored(self) -> int:
+        """Steps that wait to be learned from."""
+        return sum(map(len, self._stored))
+
     def learn_if_due(self) -> dict[str, float] | None:
         """Learn if enough steps are stored; what the update was like.
 
         Raises:
             RunError: gradients are no numbers, again and again.
         """
-        num_steps = sum(map(len, self._stored))
+        num_steps = self.num_stored
         if num_steps < self.habits.update_interval:
             return None
         can_go_on = not self.learner.policy.model.config.is_encoder_decoder
@@ -257,5 +264,5 @@ def _seen(obs: torch.Tensor) -> Seen:
     return obs.seen
 
 
-def _plain(drawing: Drawing) -> dict[str, object]:
+def _plain(drawing: Drawing) -> dict[str, Any]:
     return asdict(drawing) | {"stop_ids": sorted(drawing.stop_ids)}

@@ -62,7 +62,7 @@ class TextRLEnv:
     """Of `per_token`: after how many steps it is called; and when all candidates are over."""
 
     finish_on_truncation: ClassVar[bool] = True
-    """Whether an episode that is cut in training or evaluation is told `finish` at its last step."""
+    """Whether episodes cut in training or evaluation are told `finish` at their last step."""
 
     def __init__(
         self,
@@ -160,7 +160,9 @@ class TextRLEnv:
         """
         tokens = np.asarray(action).reshape(-1).tolist()
         if len(tokens) != self.compare_sample:
-            raise ValueError(f"action has {len(tokens)} tokens for {self.compare_sample} candidates")
+            raise ValueError(
+                f"action has {len(tokens)} tokens for {self.compare_sample} candidates"
+            )
         if not all(0 <= token < len(self.actions) for token in tokens):
             raise ValueError(f"action {tokens} has a token outside 0 to {len(self.actions) - 1}")
         rewards = self.advance(tokens)

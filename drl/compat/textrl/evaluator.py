@@ -90,7 +90,9 @@ def run_evaluation_episodes(
         ):
             scores.append(score)
             num_steps += length
-            (logger or _LOG).info("evaluation episode %s length:%s R:%s", len(scores), length, score)
+            (logger or _LOG).info(
+                "evaluation episode %s length:%s R:%s", len(scores), length, score
+            )
     return scores
 
 
@@ -198,7 +200,7 @@ class Evaluator:
         return score
 
     def evaluate_and_update_max_score(self, t: int, episodes: int) -> float:
-        """Evaluate: the mean score, which is written down, and the agent saved if it is the best."""
+        """Evaluate: the mean score, which is written down; the agent is saved if it is the best."""
         found = eval_performance(
             self.env, self.agent, self.n_steps, self.n_episodes, self.max_episode_len, self.logger
         )

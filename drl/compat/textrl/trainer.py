@@ -9,30 +9,18 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from drl.compat.textrl._rollout import (
-    Written,
-    chosen_items,
-    episodes_at_once,
-    longest_text,
-    replay,
-    write,
-)
+from drl.compat.textrl._training import StepHook, Training
+from drl.compat.textrl._training import save_agent as _save
 from drl.compat.textrl.evaluator import EvaluationHook, Evaluator, check_measure
 from drl.errors import ConfigError
 
 if TYPE_CHECKING:
     from drl.compat.textrl.agent import TextRLAgent
     from drl.compat.textrl.environment import TextRLEnv
-
-StepHook = Callable[["TextRLEnv", "TextRLAgent", int], None]
-
-_UNCHANGED = 1e-4
-"""Change of weights, as a share of their norm, below which texts look as before (issue 15)."""
 
 _LOG = logging.getLogger(__name__)
 
@@ -44,10 +32,12 @@ def save_agent(
     logger: logging.Logger | None = None,
     suffix: str = "",
 ) -> None:
-    """Save an agent to `<outdir>/<t><suffix>`."""
-    folder = Path(outdir) / f"{t}{suffix}"
-    agent.save(folder)
-    (logger or _LOG).info("saved the agent to %s", folder)
+    """Save an agent to `<outdir>/<t><suffix>`.
+
+    Raises:
+        RunError: it cannot be written.
+    """
+    _save(agent, t, outdir, logger or _LOG, suffix)
 
 
 def train_agent(
@@ -88,11 +78,12 @@ def train_agent(
         RunError: gradients are no numbers, or nothing can be saved.
     """
     _check(steps=steps, checkpoint_freq=checkpoint_freq, max_episode_len=max_episode_len)
-    training = _Training(
+    training = Training(
         agent=agent,
         env=env,
         outdir=Path(outdir),
         checkpoint_freq=checkpoint_freq,
+        max_episode_len=max_episode_len,
         evaluator=evaluator,
         successful_score=successful_score,
         step_hooks=step_hooks,
@@ -101,7 +92,7 @@ def train_agent(
         t=step_offset,
     )
     try:
-        training.run(steps, longest_text(env, max_episode_len))
+        training.run(steps)
     except (Exception, KeyboardInterrupt):  # whatever it is, what was learned is not lost
         save_agent(agent, training.t, outdir, logger, suffix="_except")
         raise
@@ -184,3 +175,9 @@ def train_agent_with_evaluation(
         logger=logger,
     )
     return agent, history
+
+
+def _check(**settings: int | None) -> None:
+    for name, value in settings.items():
+        if value is not None and value < 1:
+            raise ConfigError(f"{name}={value} must be at least 1; raise it")
