@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from drl.compat.textrl._reward_base import Text
-from drl.errors import DataError
+from drl.compat.textrl.prompts import check_fits, prompt_ids
 
 if TYPE_CHECKING:
     from drl.compat.textrl.models import LoadedModel
@@ -55,8 +55,9 @@ def _answered(
     sampling: dict[str, Any],
 ) -> list[Text]:
     model: Any = loaded.policy.eval()
-    read = [_ids(loaded, prompt) for prompt in prompts]
-    _check_context(loaded, read, start, max_new_tokens)
+    read = [prompt_ids(loaded.tokenizer, prompt) for prompt in prompts]
+    for place, ids in enumerate(read):
+        check_fits(model.config, start + place, len(ids), max_new_tokens)
     inputs = loaded.tokenizer.pad({"input_ids": read}, return_tensors="pt").to(model.device)
     written = model.generate(
         input_ids=inputs["input_ids"],
@@ -72,24 +73,3 @@ def _answered(
         text if isinstance(prompt, str) else [{"role": "assistant", "content": text}]
         for prompt, text in zip(prompts, texts, strict=True)
     ]
-
-
-def _ids(loaded: LoadedModel, prompt: Text) -> list[int]:
-    from drl.models.chat_template import ChatTemplate
-
-    if isinstance(prompt, str):
-        return list(loaded.tokenizer(prompt)["input_ids"])
-    template = ChatTemplate(loaded.tokenizer, None)
-    return list(template.ids(template.text(prompt, [], reply_follows=True)))
-
-
-def _check_context(
-    loaded: LoadedModel, read: Sequence[Sequence[int]], start: int, max_new_tokens: int
-) -> None:
-    longest = loaded.policy.config.get_text_config().to_dict().get("max_position_embeddings")
-    for place, ids in enumerate(read):
-        if longest is not None and len(ids) + max_new_tokens > longest:
-            raise DataError(
-                f"row {start + place}: a prompt of {len(ids)} tokens and an answer of "
-                f"{max_new_tokens} do not fit into the model's context of {longest}; shorten one"
-            )

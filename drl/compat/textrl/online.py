@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,13 +10,16 @@ from drl.compat.textrl._trainer import TRLTrainer, check_algorithm, checked
 from drl.compat.textrl.config import ONLINE, TextRLConfig
 from drl.compat.textrl.data import validate_prompt_dataset
 from drl.compat.textrl.models import check_decoder_only, frozen_copy, is_adapted
+from drl.compat.textrl.prompts import check_fits, prompt_ids
 from drl.compat.textrl.rewards import BaseReward, RewardFn, to_reward_fn
 from drl.errors import ConfigError
 
 if TYPE_CHECKING:
     from datasets import Dataset
     from peft import PeftModel
-    from transformers import PreTrainedModel, PreTrainedTokenizerBase, Trainer
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase, Trainer, TrainerCallback
+
+_LOG = logging.getLogger(__name__)
 
 
 class OnlineTrainer(TRLTrainer):
@@ -38,7 +42,7 @@ class OnlineTrainer(TRLTrainer):
 
     Raises:
         ConfigError: the parts do not fit together.
-        DataError: a row is not as it should be.
+        DataError: a row is not as it should be, or has no room for an answer.
     """
 
     def __init__(
@@ -67,6 +71,7 @@ class OnlineTrainer(TRLTrainer):
             **data,
         }
         args: Any = config.to_trl_config()
+        _check_prompts(model, tokenizer, data["train_dataset"], args.max_completion_length)
         if args.beta == 0.0 or is_adapted(model):
             if ref_model is not None and args.beta != 0.0:
                 raise ConfigError(
@@ -74,9 +79,46 @@ class OnlineTrainer(TRLTrainer):
                     "reference as it starts; leave ref_model out"
                 )
             super().__init__(_build(config.algo, args, parts))
-            return
-        reference = frozen_copy(model) if ref_model is None else ref_model
-        super().__init__(_build_with(reference, config.algo, args, parts))
+        else:
+            reference = frozen_copy(model) if ref_model is None else ref_model
+            super().__init__(_build_with(reference, config.algo, args, parts))
+        self.trl_trainer.add_callback(_equal_rewards_told(config.algo))
+
+
+def _check_prompts(
+    model: Any, tokenizer: PreTrainedTokenizerBase, rows: Dataset, longest: int | None
+) -> None:
+    """Refuse prompts that would run out of the context hours later; repeats are read once."""
+    if longest is None:
+        return
+    seen: set[str] = set()
+    for number, prompt in enumerate(rows["prompt"]):
+        if str(prompt) not in seen:
+            seen.add(str(prompt))
+            check_fits(model.config, number, len(prompt_ids(tokenizer, prompt)), longest)
+
+
+def _equal_rewards_told(algo: str) -> TrainerCallback:
+    """Says of updates whose rewards are alike that nothing was learned from them."""
+    from transformers import TrainerCallback
+
+    class Teller(TrainerCallback):
+        def on_log(self, args, state, control, logs=None, **kwargs):
+            said = logs or {}
+            # groups of one are always alike, so there the whole batch is asked
+            is_alike = (
+                said.get("reward_std") == 0.0
+                if algo == "reinforce_pp"
+                else said.get("frac_reward_zero_std") == 1.0
+            )
+            if is_alike:
+                _LOG.warning(
+                    "update %d: all rewards that are compared are alike, so the rewards taught "
+                    "nothing; see the reward, or sample at a higher temperature",
+                    state.global_step,
+                )
+
+    return Teller()
 
 
 def _rewards(reward: object, config: TextRLConfig) -> list[Any]:

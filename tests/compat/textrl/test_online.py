@@ -103,6 +103,23 @@ def test_of_chats_a_reward_gets_the_words_and_the_columns(tiny, tmp_path, algo):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("algo", ALGORITHMS)
+def test_rewards_all_alike_are_told(tiny, tmp_path, algo, caplog):
+    groups = {} if algo == "reinforce_pp" else {"num_generations": 2}
+    same = reward_fn(lambda prompts, completions, **_: [0.5] * len(prompts), name="same")
+    trainer(tiny, tmp_path, algo, reward=same, **groups).train()
+    assert "update 1: all rewards that are compared are alike" in caplog.text
+    caplog.clear()
+    trainer(tiny, tmp_path, algo, **groups).train()
+    assert "alike" not in caplog.text
+
+
+def test_a_prompt_without_room_for_an_answer_is_named(tiny, tmp_path):
+    with pytest.raises(DataError, match="row 1: a prompt of 2045 tokens and an answer of 6 do not"):
+        trainer(tiny, tmp_path, "rloo", prompts=["one", "x" * 2045])
+
+
+@pytest.mark.slow
 def test_several_rewards_are_weighed_and_logged_by_name(tiny, tmp_path):
     first = reward_fn(lambda prompts, completions, **_: [1.0] * len(prompts), name="one")
     second = reward_fn(lambda prompts, completions, **_: [2.0] * len(prompts), name="two")
