@@ -201,3 +201,27 @@ def test_an_adapter_has_no_other_reference(tiny, tmp_path):
             reward=letters,
             train_dataset=from_list(PROMPTS),
         )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("algo", ALGORITHMS)
+def test_forty_updates_raise_the_reward(tiny, tmp_path, algo):
+    def small_bytes(prompts, completions, **columns):
+        return [sum(c < "a" for c in text) / max(len(text), 1) for text in completions]
+
+    groups = {} if algo == "reinforce_pp" else {"num_generations": 4}
+    made = trainer(
+        tiny,
+        tmp_path,
+        algo,
+        reward=small_bytes,
+        per_device_train_batch_size=16,
+        max_steps=40,
+        prompts=PROMPTS * 4,
+        num_train_epochs=100,
+        beta=0.001,
+        **groups,
+    )
+    made.train()
+    rewards = logged(made, "reward")
+    assert sum(rewards[-10:]) > sum(rewards[:10]) + 2.0
