@@ -33,9 +33,11 @@ class Switchboard:
         self._settings = settings
         self.ledger = Ledger(folder / LEDGER_NAME)
         self._cache = ResponseCache(cache_folder / CACHE_NAME if settings.cache else None)
+        self._no_cache = ResponseCache(None)
         self._budget = Budget(settings, self.ledger)
         self._lines: dict[int, Line] = {}
         self._open = ExitStack()
+        self._is_in_use = False
 
     def __enter__(self) -> Switchboard:
         return self
@@ -45,14 +47,16 @@ class Switchboard:
 
     def line(self, llm: LLM, limit: Semaphore) -> Line:
         """The line to a model, one for each; `limit` bounds the requests that are under way."""
-        if not self._lines:
+        if not self._is_in_use:
+            self._is_in_use = True
             self._open.enter_context(self.ledger)
             self._open.enter_context(self._cache)
         if id(llm) not in self._lines:
             price = price_of(llm, self._settings.prices)
             if price is not None:
                 self.ledger.price_earlier(llm.model, price)
-            self._lines[id(llm)] = Line(llm, price, limit, self._cache, self._budget, self.ledger)
+            cache = self._cache if llm.keeps_answers else self._no_cache
+            self._lines[id(llm)] = Line(llm, price, limit, cache, self._budget, self.ledger)
         return self._lines[id(llm)]
 
     async def drain(self, at_most_s: float | None = None) -> None:
@@ -60,6 +64,6 @@ class Switchboard:
         await asyncio.gather(*(line.drain(at_most_s) for line in self._lines.values()))
 
     async def close(self) -> None:
-        """Close all models."""
+        """Close all models; later lines open them anew."""
         lines, self._lines = self._lines, {}
         await asyncio.gather(*(line.close() for line in lines.values()))

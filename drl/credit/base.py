@@ -64,6 +64,9 @@ class Credit(ABC):
     """Whether it compares branches with one another, and so refuses trees in which some were cut
     because of what others earned."""
 
+    pays_events: bool = False
+    """Whether the reward of a turn is the sum of its reward events."""
+
     @abstractmethod
     def assign(self, tree: DialogueTree) -> list[CreditedDialogue]:
         """The dialogues that something can be learned from, by leaf.

@@ -18,6 +18,7 @@ class GoalEventsCredit(Credit):
     """
 
     shapes = True
+    pays_events = True
 
     def assign(self, tree: DialogueTree) -> list[CreditedDialogue]:
         """All dialogues that did not break and were not cut by a collapse."""

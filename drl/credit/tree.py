@@ -45,7 +45,7 @@ class TreeCredit(Credit):
 
     def __post_init__(self) -> None:
         """Events may add up to something else than the score."""
-        self.shapes = self.pays == "events"
+        self.shapes = self.pays_events = self.pays == "events"
 
     def assign(self, tree: DialogueTree) -> list[CreditedDialogue]:
         """All dialogues that did not break, with an advantage for every turn."""

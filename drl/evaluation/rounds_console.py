@@ -1,4 +1,4 @@
-"""The rounds of self-training as a table on the terminal."""
+"""A policy at several points of its training, as a table on the terminal."""
 
 from __future__ import annotations
 
@@ -20,32 +20,31 @@ def print_rounds(
     evaluated: Sequence[Mapping[str, JSON]],
     against_base: Sequence[Comparison],
     folder: Path,
+    labels: Sequence[str],
 ) -> None:
-    """What the policy does alone after each round, and its paired difference to the base.
+    """What the policy does alone at each point, and its paired difference to the first.
 
     Args:
         summary: of the whole.
-        evaluated: summaries of the evaluations, that of the base first.
+        evaluated: summaries of the evaluations, that of the start first.
         against_base: the comparisons of all but the first with it.
         folder: of the run.
+        labels: what each point is called.
     """
     console = Console(highlight=False)
     table = Table(show_edge=False)
     table.add_column(str(summary["name"]))
     for name in HEADLINE:
         table.add_column(words_of(name), justify="right")
-        table.add_column("minus base", justify="right")
-    for number, (numbers, comparison) in enumerate(
-        zip(evaluated, [None, *against_base], strict=True)
-    ):
-        label = f"round {number}" if number else "base"
+        table.add_column(f"minus {labels[0]}", justify="right")
+    for label, numbers, comparison in zip(labels, evaluated, [None, *against_base], strict=True):
         row = [label]
         for name in HEADLINE:
             row += [" ".join(cells(numbers.get(name))), _difference(comparison, name)]
         table.add_row(*row)
     console.print(table)
-    for number, comparison in enumerate(against_base, start=1):
-        console.print(f"Round {number}: {comparison.verdict}", markup=False)
+    for label, comparison in zip(labels[1:], against_base, strict=True):
+        console.print(f"{label.capitalize()}: {comparison.verdict}", markup=False)
     print_bill_and_place(summary, folder)
 
 

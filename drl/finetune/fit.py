@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import shutil
 import warnings
 from collections.abc import Callable, Iterator
@@ -19,11 +18,11 @@ from drl.errors import RunError
 from drl.finetune.processes import first_one_first, is_sharded
 from drl.finetune.settings import FitSettings
 from drl.runtime.lines import LineFile, whole_lines
+from drl.runtime.metrics import keep_metrics
 
 if TYPE_CHECKING:
     from transformers import Trainer, TrainerCallback
 
-METRICS = "metrics.jsonl"
 _STATE = "trainer_state.json"
 _NOT_LOGGED = frozenset({"num_tokens", "epoch"})
 """TRL counts tokens from the last start, not from the first; KTO's epochs are one to it."""
@@ -98,7 +97,7 @@ def train(
     with first_one_first():
         state = _last_state(resume)
         if trainer.is_world_process_zero():
-            _keep_metrics(metrics, 0 if state is None else _update_of(state))
+            keep_metrics(metrics, 0 if state is None else _update_of(state))
     trainer.remove_callback(PrinterCallback)
     with _faults_named(resume), _lines(trainer, metrics) as lines, _quiet():
         trainer.add_callback(_callback(lines, tell))
@@ -242,16 +241,6 @@ def _is_whole(state: Path) -> bool:
 
 def _update_of(state: Path) -> int:
     return int(json.loads((state / _STATE).read_text())["global_step"])
-
-
-def _keep_metrics(metrics: Path, last_update: int) -> None:
-    """Drop the lines of updates that are made again."""
-    if not metrics.exists():
-        return
-    kept = [line for _, line in whole_lines(metrics) if json.loads(line)["update"] <= last_update]
-    draft = metrics.with_name(metrics.name + ".draft")
-    draft.write_bytes(b"".join(kept))
-    os.replace(draft, metrics)
 
 
 def _numbers(metrics: Path) -> dict[str, float]:

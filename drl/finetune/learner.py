@@ -37,6 +37,15 @@ class Learner:
     end_ids: frozenset[int]
     context: int | None
 
+    @property
+    def base(self) -> PreTrainedModel:
+        """The model that the adapter is in, without PEFT's wrapper."""
+        from transformers import PreTrainedModel
+
+        model = self.model.get_base_model()
+        assert isinstance(model, PreTrainedModel), "load_learner wrapped one"
+        return model
+
     def save(self, folder: Path, whole: Mapping[str, Tensor] | None) -> None:
         """Write the adapter in PEFT's layout, as safetensors; the folder appears whole.
 

@@ -194,6 +194,9 @@ class LLM(ABC):
     in_process: bool = False
     """Whether it runs inside this process and so bills nobody."""
 
+    keeps_answers: bool = True
+    """Whether an answer may be kept and given again; not that of weights that are being trained."""
+
     computes: bool = False
     """Whether it computes on this machine, so that requests side by side slow one another down."""
 

@@ -109,6 +109,7 @@ class HFLLM(LLM):
             version: names the weights for the cache of answers; see `LLM.with_weights`.
         """
         other = copy(self)
+        other.keeps_answers = False
         other._source = Held(self.model, loaded, version)
         other._worker = None
         vars(other).pop("_identity", None)

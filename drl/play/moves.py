@@ -128,6 +128,19 @@ class Play:
             return _broken(Role.USER, (), "user_simulator", error)
         return turn
 
+    def situation(self, branch: Branch) -> Situation:
+        """What the agent knows on a branch when it is its move."""
+        agent = self.cast.agent
+        return Situation(
+            history=branch.agent_view,
+            steps=branch.steps,
+            toolbox=branch.session.toolbox,
+            seed=derive(branch.key, len(branch.agent_view), len(branch.steps)),
+            must_reply=not agent.calls_left(branch.steps),
+            goals=self.task.goals if agent.sees_goals else (),
+            place=Place(self.task.id, self.trial, branch.node),
+        )
+
     async def agent_step(self, branch: Branch) -> Turn:
         """The agent's next step as (part of) a turn; its calls have run.
 
@@ -135,22 +148,12 @@ class Play:
         """
         cast = self.cast
         calls_left = cast.agent.calls_left(branch.steps)
-        must_reply = not calls_left
-        situation = Situation(
-            history=branch.agent_view,
-            steps=branch.steps,
-            toolbox=branch.session.toolbox,
-            seed=derive(branch.key, len(branch.agent_view), len(branch.steps)),
-            must_reply=must_reply,
-            goals=self.task.goals if cast.agent.sees_goals else (),
-            place=Place(self.task.id, self.trial, branch.node),
-        )
         stage = "agent"
         try:
             async with _room(cast, cast.agent.uses_llm):
-                step = await cast.agent.act(situation, cast.llm)
+                step = await cast.agent.act(self.situation(branch), cast.llm)
             _refuse_unwritable(step.text, step.plan, step.reply)
-            if must_reply and step.reply is None:
+            if not calls_left and step.reply is None:
                 step = replace(step, calls=(), results=(), reply=OUT_OF_CALLS)
             if step.calls:
                 stage = "environment"

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from drl.errors import ConfigError
-from drl.ops.policy_gradient import KLEstimator
 from drl.ppo.layout import Level
 from drl.runtime.settings import check_positive
 
@@ -64,7 +63,7 @@ class PPOSettings:
     entropy_weight: float
     kl_weight: float
     kl_as: Literal["reward", "loss"]
-    kl_estimator: KLEstimator
+    kl_estimator: Literal["k1", "k2", "k3"]
     target_kl: float | None
     optimizer: Literal["adamw", "sgd"]
     learning_rate: float

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from drl.ops.policy_gradient import entropies
+from drl.ops.token_scores import Output, TokenScores, token_scores
 from drl.ppo.trainable import output_layer
 
 if TYPE_CHECKING:
@@ -26,13 +27,6 @@ CHUNK_BYTES = 2**24
 """Logits that exist at once, in bytes of float32."""
 
 _LOG = logging.getLogger(__name__)
-
-
-class TokenScores(NamedTuple):
-    """Log-probabilities of chosen tokens and the entropies they were drawn from: float [N] each."""
-
-    log_probs: Tensor
-    entropies: Tensor
 
 
 class States(NamedTuple):
@@ -102,22 +96,10 @@ class Trunk(nn.Module):
         hidden_NH = states.hidden[rows_N, places_N]
         head = output_layer(self.model)
         size = max(1, CHUNK_BYTES // (4 * self.model.config.get_text_config().vocab_size))
-        parts: list[TokenScores] = []
-        for start in range(0, len(ids_N), size):
-            chunk = (
-                head,
-                hidden_NH[start : start + size],
-                ids_N[start : start + size],
-                temperature,
-            )
-            if torch.is_grad_enabled():  # logits are computed again when gradients need them
-                scored = checkpoint(_score_hidden, *chunk, use_reentrant=False)
-            else:
-                scored = _score_hidden(*chunk)
-            parts.append(TokenScores(*scored))
-        log_probs, entropy = zip(*parts, strict=True) if parts else ((), ())
-        empty = hidden_NH.new_zeros(0, dtype=torch.float32)
-        return TokenScores(torch.cat([empty, *log_probs]), torch.cat([empty, *entropy]))
+        if type(head) is nn.Linear:  # and nothing more: an adapter's or a quantised one has its own
+            output = Output(head.weight, head.bias)
+            return token_scores(hidden_NH, output, ids_N, temperature, size)
+        return _score_in_parts(head, hidden_NH, ids_N, temperature, size)
 
     def _hidden(self, inputs: Inputs) -> Tensor:
         if not self.is_encoder_decoder:
@@ -169,6 +151,24 @@ class Trunk(nn.Module):
         return found.shape == wanted.shape and bool(
             torch.allclose(found, wanted, rtol=1e-5, atol=1e-5 * float(wanted.abs().max()))
         )
+
+
+def _score_in_parts(
+    head: nn.Module, hidden_NH: Tensor, ids_N: Tensor, temperature: float, size: int
+) -> TokenScores:
+    """Scores by any head, some tokens at a time."""
+    parts: list[TokenScores] = []
+    for start in range(0, len(ids_N), size):
+        part = slice(start, start + size)
+        chunk = (head, hidden_NH[part], ids_N[part], temperature)
+        if torch.is_grad_enabled():  # logits are computed again when gradients need them
+            scored = checkpoint(_score_hidden, *chunk, use_reentrant=False)
+        else:
+            scored = _score_hidden(*chunk)
+        parts.append(TokenScores(*scored))
+    log_probs, entropy = zip(*parts, strict=True) if parts else ((), ())
+    empty = hidden_NH.new_zeros(0, dtype=torch.float32)
+    return TokenScores(torch.cat([empty, *log_probs]), torch.cat([empty, *entropy]))
 
 
 def _score_hidden(

@@ -6,22 +6,23 @@ import json
 import time
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from drl.errors import ConfigError
 from drl.evaluation.training_console import print_training
 from drl.finetune.examples import Example, Lesson, draw
-from drl.finetune.fit import METRICS, arguments, forget_states, train, whole_weights
+from drl.finetune.fit import arguments, forget_states, train, whole_weights
 from drl.finetune.learner import Learner, check_machine, load_learner
 from drl.finetune.processes import first_one_first, is_sharded, join
 from drl.finetune.settings import DataSettings, FitSettings, LoraSettings
 from drl.llm.base import Weights
 from drl.miner.base import Form, Row
+from drl.runtime.metrics import METRICS
 from drl.runtime.progress import progress_bar
 from drl.runtime.run_dir import ADAPTER_OF_RUN, RunDir
-from drl.trainer._forgetting import summarise
+from drl.trainer._forgetting import check_forgetting
 from drl.trainer._rows import check_files, claim_rows, keep_digests
 from drl.trainer.base import Parts, Trainer, chosen
 from drl.types import JSON
@@ -129,13 +130,13 @@ class FinetuneTrainer(Trainer):
             learner.save(run_dir.path / ADAPTER_OF_RUN, whole)
         summary: dict[str, JSON] = {
             "name": parts.name,
-            "start": _start(parts),
+            "start": start_of(parts),
             "source": self.source,
             "data": {**drawn.to_json(), **lesson.notes},
             "training": dict(numbers),
         }
         if self.check_forgetting and run_dir.leads:
-            summary["forgetting"] = _check_forgetting(learner, run_dir)
+            summary["forgetting"] = check_forgetting(learner, run_dir)
         return summary | {
             "seconds": round(time.perf_counter() - started, 2),
             "seed": parts.seed,
@@ -154,16 +155,7 @@ def _train(trainer: transformers.Trainer, name: str, run_dir: RunDir) -> dict[st
         )
 
 
-def _check_forgetting(learner: Learner, run_dir: RunDir) -> dict[str, JSON]:
-    """The check as numbers; every answer lies in a file of its own."""
-    from drl.finetune.forgetting import forgetting
-
-    report = forgetting(learner.model, learner.template, learner.end_ids)
-    run_dir.write_json("forgetting.json", asdict(report))
-    return summarise(report)
-
-
-def _start(parts: Parts) -> str:
+def start_of(parts: Parts) -> str:
     """From where the training starts, and so what its reference is."""
     node = parts.config["llm"]
     assert isinstance(node, Mapping), "launch built the model from it"

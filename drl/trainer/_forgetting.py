@@ -8,10 +8,21 @@ from dataclasses import asdict
 from drl.evaluation.intervals import mean_over_tasks, to_json
 from drl.evaluation.paired import paired_difference
 from drl.finetune.forgetting import ForgettingReport
+from drl.finetune.learner import Learner
+from drl.runtime.run_dir import RunDir
 from drl.types import JSON
 
 
-def summarise(report: ForgettingReport) -> dict[str, JSON]:
+def check_forgetting(learner: Learner, run_dir: RunDir) -> dict[str, JSON]:
+    """The check as numbers; every answer lies in a file of its own."""
+    from drl.finetune.forgetting import forgetting
+
+    report = forgetting(learner.model, learner.template, learner.end_ids)
+    run_dir.write_json("forgetting.json", asdict(report))
+    return _summarised(report)
+
+
+def _summarised(report: ForgettingReport) -> dict[str, JSON]:
     """Divergences in nats a token, and shares of instructions that were followed.
 
     Intervals are over passages and over instructions.

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from drl.calls.switchboard import Switchboard
 from drl.errors import DataError, RunError
 from drl.evaluation.summary import tally
+from drl.play.cast import Cast
 from drl.report.html import write_report
 from drl.report.task_card import TaskCard, card_of
+from drl.rollout.base import Rollout
 from drl.runtime.config import described
 from drl.runtime.progress import ProgressBar, progress_bar
 from drl.runtime.run_dir import ROLLOUTS, RunDir, score_of
@@ -51,7 +53,7 @@ def roll_out(parts: Parts, run_dir: RunDir, trials: int) -> dict[str, JSON]:
     if stopped is not None:
         summary["stopped"] = str(stopped)
     run_dir.write_json("summary.json", summary)
-    write_report(run_dir.path / "report.html", parts.name, summary, _cards(tasks, run_dir))
+    write_report(run_dir.path / "report.html", parts.name, summary, cards(tasks, run_dir))
     if stopped is not None:
         raise stopped
     causes = summary["error_causes"]
@@ -70,27 +72,44 @@ async def _run_all(
     board: Switchboard,
     bar: ProgressBar,
 ) -> None:
+    concurrency = chosen(parts.rollout).concurrency
+    async with playing(parts, board, concurrency) as cast:
+        await play_all(chosen(parts.rollout), missing, cast, store.append, bar)
+
+
+async def play_all(
+    rollout: Rollout,
+    wanted: Sequence[tuple[Task, int]],
+    cast: Cast,
+    keep: Callable[[DialogueTree], None],
+    bar: ProgressBar,
+) -> None:
     """Workers take one rollout after the other; as many as moves may be in flight.
+
+    Args:
+        rollout: how each (task, trial) is played.
+        wanted: those to be played.
+        cast: who plays.
+        keep: takes each tree when it is there, also one that holds nothing but why it broke.
+        bar: is told of each.
 
     Raises:
         RunError: so many rollouts in a row were lost to outages that going on is vain.
     """
-    concurrency = chosen(parts.rollout).concurrency
-    async with playing(parts, board, concurrency) as cast:
 
-        async def do(job: tuple[Task, int]) -> Failure | None:
-            task, trial = job
-            result = await attempt(chosen(parts.rollout).run(task, trial, cast), "rollout")
-            failure = result if isinstance(result, Failure) else None
-            tree = _broken(task, trial, result) if isinstance(result, Failure) else result
-            try:
-                store.append(tree)
-            except DataError as error:
-                store.append(_broken(task, trial, failure_of("rollout", error)))
-            bar.advance(note=task.id)
-            return failure
+    async def do(job: tuple[Task, int]) -> Failure | None:
+        task, trial = job
+        result = await attempt(rollout.run(task, trial, cast), "rollout")
+        failure = result if isinstance(result, Failure) else None
+        tree = _broken(task, trial, result) if isinstance(result, Failure) else result
+        try:
+            keep(tree)
+        except DataError as error:
+            keep(_broken(task, trial, failure_of("rollout", error)))
+        bar.advance(note=task.id)
+        return failure
 
-        await work_through(missing, do, min(concurrency, len(missing)))
+    await work_through(wanted, do, min(rollout.concurrency, len(wanted)))
 
 
 def _broken(task: Task, trial: int, failure: Failure) -> DialogueTree:
@@ -134,7 +153,8 @@ def modes(parts: Parts) -> dict[str, JSON]:
     return found
 
 
-def _cards(tasks: Sequence[Task], run_dir: RunDir) -> Iterator[tuple[TaskCard, DialogueTree]]:
+def cards(tasks: Sequence[Task], run_dir: RunDir) -> Iterator[tuple[TaskCard, DialogueTree]]:
+    """What the report shows of every tree that is stored."""
     by_id = {task.id: task for task in tasks}
     for tree in read_trees(run_dir.path / ROLLOUTS):
         yield card_of(by_id[tree.task_id], tree), tree

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from drl.runtime.run_dir import RunDir, essence
-from drl.trainer.base import Parts, Trainer
+from drl.trainer.base import Parts
 from drl.types import JSON
+
+_Result = TypeVar("_Result")
 
 _EVAL_PARTS = ("dataset", "user_simulator", "rollout")
 """What an evaluation may have of its own, as `eval_` and the name."""
@@ -18,11 +21,11 @@ _EVAL_PARTS = ("dataset", "user_simulator", "rollout")
 _IN_STAGE = re.compile(r"^.*[/\\](?=(round|update)-\d+[/\\]\w+$)")
 
 
-def run_stage(parts: Parts, trainer: Trainer, folder: Path) -> Mapping[str, JSON]:
-    """Run one stage in its folder, or what is left of it."""
+def run_stage(parts: Parts, folder: Path, work: Callable[[RunDir], _Result]) -> _Result:
+    """Do the work of one stage in its folder, or what is left of it."""
     with RunDir(folder) as run_dir:
         _claim(run_dir, parts.config)
-        return trainer.run(parts, run_dir)
+        return work(run_dir)
 
 
 def _claim(run_dir: RunDir, config: Mapping[str, JSON]) -> None:

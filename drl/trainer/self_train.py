@@ -100,7 +100,9 @@ class SelfTrainTrainer(Trainer):
             "command": run_dir.provenance()["command"],
         }
         run_dir.write_json("summary.json", summary)
-        print_rounds(summary, [this.evaluated for this in rounds], comparisons, folder)
+        labels = ["base", *(f"round {number}" for number in range(1, self.rounds + 1))]
+        evaluated = [this.evaluated for this in rounds]
+        print_rounds(summary, evaluated, comparisons, folder, labels)
         return summary
 
     def _check(self, parts: Parts) -> None:
@@ -132,13 +134,13 @@ class SelfTrainTrainer(Trainer):
         """Trees that the last policy grows, rows, an adapter, and what that one is worth."""
         start = last if self.start_from == "last" else None
         playing = _for_stage(_reseeded(parts, number), "collect", self.collect, last)
-        collected = run_stage(playing, self.collect, _collect_folder(folder, number))
+        collected = _run_stage(playing, self.collect, _collect_folder(folder, number))
         first = 1 if self.trees == "all_rounds" else number
         source = [str(_collect_folder(folder, r)) for r in range(first, number + 1)]
         assert isinstance(self.learn, FinetuneTrainer), "checked at the start"
         learn = replace(self.learn, source=source)
         learning = _for_stage(parts, "learn", learn, start)
-        learned = run_stage(learning, learn, _learn_folder(folder, number))
+        learned = _run_stage(learning, learn, _learn_folder(folder, number))
         told = str(start.relative_to(folder)) if start is not None else "as it came"
         record: dict[str, JSON] = {
             "round": number,
@@ -156,7 +158,11 @@ class SelfTrainTrainer(Trainer):
     ) -> dict[str, JSON]:
         """What the policy does alone, on the tasks and with the customer of evaluations."""
         trying = _for_stage(for_evaluation(parts), "evaluate", self.evaluate, adapter)
-        return headline(run_stage(trying, self.evaluate, _evaluate_folder(folder, number)))
+        return headline(_run_stage(trying, self.evaluate, _evaluate_folder(folder, number)))
+
+
+def _run_stage(parts: Parts, trainer: Trainer, folder: Path) -> Mapping[str, JSON]:
+    return run_stage(parts, folder, lambda run_dir: trainer.run(parts, run_dir))
 
 
 def _collect_folder(folder: Path, number: int) -> Path:

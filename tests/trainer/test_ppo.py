@@ -1,0 +1,147 @@
+import json
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from drl.errors import ConfigError
+from drl.reward.base import RewardError
+from drl.tree.store import read_trees
+from tests.trainer.text_game import make_game, play, stop_after
+
+ADAPTER = "checkpoints/final/adapter_model.safetensors"
+
+
+@pytest.fixture(scope="module")
+def game(tmp_path_factory):
+    return make_game(tmp_path_factory.mktemp("game"))
+
+
+def metrics_of(folder):
+    return [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+
+
+def summary_of(folder):
+    return json.loads((folder / "summary.json").read_text())
+
+
+def same_weights(first, second, **tolerance):
+    one, two = load_file(first / ADAPTER), load_file(second / ADAPTER)
+    return all(torch.allclose(one[name], two[name], **tolerance) for name in one)
+
+
+@pytest.mark.slow
+def test_a_policy_learns_what_is_paid_for(game, tmp_path):
+    folder = play(game, tmp_path / "run", "trainer.updates=30")
+    course = summary_of(folder)["training"]
+    assert course["last_score"] > course["first_score"] + 0.3
+    assert summary_of(folder)["curves"]["episode/score"]["x"] == list(range(1, 31))
+
+
+def test_a_run_keeps_its_texts_its_numbers_and_an_adapter(game, tmp_path):
+    folder = play(game, tmp_path / "run")
+    trees = list(read_trees(folder / "rollouts.jsonl"))
+    # 4 prompts, 4 texts each in either update; trials go on where a prompt comes again
+    assert sorted({tree.trial for tree in trees}) == list(range(8))
+    assert len(trees) == 32
+    lines = metrics_of(folder)
+    assert [line["update"] for line in lines] == [1, 2]
+    assert lines[0]["objective/kl"] == 0.0
+    assert lines[1]["objective/kl"] != 0.0
+    assert all(line["policy/first_ratio_error"] < 1e-5 for line in lines)
+    assert all(line["sampler/log_prob_gap"] < 1e-4 for line in lines)
+    assert summary_of(folder)["data"]["dialogues"] == 32
+    assert (folder / ADAPTER).is_file()
+    assert not (folder / "checkpoints" / "resume").exists()
+    assert (folder / "report.html").is_file()
+
+
+def test_a_run_that_was_stopped_ends_in_the_weights_of_one_that_was_not(game, tmp_path):
+    changes = ("trainer.updates=3", "trainer.save_every=1", "trainer.ppo.kl_weight=0.1")
+    straight = play(game, tmp_path / "straight", *changes)
+    stop_after(game, 40)  # in the third batch of sixteen
+    with pytest.raises(KeyboardInterrupt):
+        play(game, tmp_path / "stopped", *changes)
+    assert len(metrics_of(tmp_path / "stopped")) == 2
+    stopped = play(game, tmp_path / "stopped", *changes)
+    # all but rounding: which texts share a batch is a matter of time
+    assert same_weights(straight, stopped, atol=1e-5)
+    assert [line["update"] for line in metrics_of(stopped)] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("train", ["all", "lm_head", "last_blocks"])
+def test_weights_of_the_model_itself_are_saved_whole(game, tmp_path, train):
+    folder = play(
+        game,
+        tmp_path / "run",
+        f"trainer.weights.train={train}",
+        "trainer.weights.num_blocks=1",
+        "trainer.updates=1",
+    )
+    after = play(
+        [each for each in game if not each.startswith(("llm.model", "trainer", "credit"))],
+        tmp_path / "after",
+        f"llm.model={folder / 'checkpoints' / 'model'}",
+        *("trainer=evaluate", "trainer.trials=1"),
+    )
+    assert summary_of(after)["n_errors"] == 0
+
+
+def test_rewards_inside_a_text_reach_their_tokens(game, tmp_path):
+    rules = next(each for each in game if each.startswith("reward.function")).split(":")[0]
+    folder = play(
+        game,
+        tmp_path / "run",
+        f"{rules}:places",
+        "credit=goal_events",
+        "reward.every_turn=true",
+        "trainer.ppo.level=token",
+        "trainer.updates=1",
+    )
+    (line,) = metrics_of(folder)
+    assert line["objective/scores"] == pytest.approx(line["episode/score"])
+    assert line["num_tokens"] > line["num_turns"]
+
+
+def test_the_policy_is_evaluated_before_and_after_on_what_it_does_not_learn(game, tmp_path):
+    folder = play(
+        game,
+        tmp_path / "run",
+        *("dataset@eval_dataset=prompts", "eval_dataset.prompts=[Late,Soon]"),
+        *("rollout@eval_rollout=single", "eval_rollout.max_steps=1"),
+        *("trainer.evaluate_trials=2", "trainer.evaluate_every=1"),
+    )
+    evaluated = summary_of(folder)["evaluated"]
+    assert [each["update"] for each in evaluated] == [0, 1, 2]
+    assert all(each["n_tasks"] == 2 for each in evaluated)
+    assert "against_start" in evaluated[2]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (["agent.temperature=0"], "agent.temperature=0"),
+        (["agent.top_p=0.9"], "agent.top_p=0.9"),
+        (["~credit"], "credit is not chosen"),
+        (["trainer.ppo.baseline=group"], "set level=dialogue"),
+        (
+            ["trainer.ppo.baseline=group", "trainer.ppo.level=dialogue", "trainer.trials=1"],
+            "raise trials",
+        ),
+        (["trainer.critic=null"], "choose a critic"),
+        (["trainer.weights.train=all", "llm.dtype=bfloat16"], "llm.dtype=float32"),
+        (["trainer.check_forgetting=true", "trainer.weights.train=all"], "set it to false"),
+        (["trainer.weights.train=last_blocks"], "num_blocks=0"),
+        (["trainer.ppo.gamma=1.5"], "gamma=1.5"),
+        (["trainer.evaluate_trials=1"], "eval_dataset is not chosen"),
+    ],
+)
+def test_settings_that_cannot_work_are_refused_with_what_to_do(game, tmp_path, changes, message):
+    with pytest.raises(ConfigError, match=message):
+        play(game, tmp_path / "run", *changes)
+
+
+def test_a_fault_in_a_reward_stops_the_run_with_the_text(game, tmp_path):
+    rules = next(each for each in game if each.startswith("reward.function")).split(":")[0]
+    with pytest.raises(RewardError, match="no such thing"):
+        play(game, tmp_path / "run", f"{rules}:breaks")
