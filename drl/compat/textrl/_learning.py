@@ -91,7 +91,7 @@ class Learning:
             micro_batch_tokens=MICRO_BATCH_TOKENS,
             clip=self.epsilon,
             value_clip=None,
-            value_weight=self.value_coef,
+            value_weight=2 * self.value_coef,  # the learner halves squared errors
             entropy_weight=self.entropy_coef,
             kl_weight=0.0,
             kl_as="reward",

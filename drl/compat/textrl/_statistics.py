@@ -26,7 +26,7 @@ class Statistics:
         count = min(int(numbers["num_tokens"]), _DECISIONS)
         self._values.extend([numbers["val/mean"]] * count)
         self._entropies.extend([numbers["objective/entropy"]] * count)
-        self._value_losses.append(numbers["loss/value_avg"])
+        self._value_losses.append(2 * numbers["loss/value_avg"])  # of whole squared errors
         self._policy_losses.append(numbers["loss/policy_avg"])
         self._explained = numbers["val/explained_variance"]
         self._num_steps += int(numbers["num_steps"])

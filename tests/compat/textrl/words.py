@@ -1,8 +1,10 @@
 """Tiny models of all kinds with a tokenizer of words, and environments whose rewards are rules."""
 
+import warnings
 from pathlib import Path
 
 import torch
+from peft import LoraConfig, PeftModel, get_peft_model
 from ppo.models import SIZE, make
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
@@ -19,7 +21,6 @@ def tokenizer(size: int = SIZE) -> PreTrainedTokenizerFast:
     known = {word: token for token, word in enumerate(WORDS[:size])}
     whole = Tokenizer(models.WordLevel(known, unk_token="w3"))
     whole.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    whole.decoder = decoders.Fuse()
     whole.decoder = decoders.Sequence([decoders.Replace("w", " w"), decoders.Fuse()])
     whole.post_processor = processors.TemplateProcessing(
         single="$A </s>", special_tokens=[("</s>", END)]
@@ -27,6 +28,19 @@ def tokenizer(size: int = SIZE) -> PreTrainedTokenizerFast:
     return PreTrainedTokenizerFast(
         tokenizer_object=whole, bos_token="<s>", eos_token="</s>", pad_token="<pad>"
     )
+
+
+def adapted(kind: str, target_modules: list[str]) -> PeftModel:
+    """A model with an adapter that changes something from the start."""
+    config = LoraConfig(
+        r=2,
+        target_modules=target_modules,
+        init_lora_weights=False,
+        fan_in_fan_out=kind == "gpt2",
+    )
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
+        return get_peft_model(make(kind), config)
 
 
 def saved(kind: str, folder: Path) -> Path:
@@ -37,7 +51,7 @@ def saved(kind: str, folder: Path) -> Path:
 
 
 class Ruled(TextRLEnv):
-    """Pays each candidate for its last token what `worth` says, and keeps what it was called with."""
+    """Pays candidates for their last token what `worth` says; keeps what it was called with."""
 
     calls: list[tuple[object, list[list[str]], bool]]
 
