@@ -20,17 +20,6 @@ def masked_sum(values: Tensor, mask: Tensor) -> Tensor:
     return torch.where(mask, values, torch.zeros_like(values)).sum()
 
 
-def masked_mean(values: Tensor, mask: Tensor) -> Tensor:
-    """The mean of what counts, float [].
-
-    Raises:
-        ValueError: nothing counts.
-    """
-    if not mask.any():
-        raise ValueError("the mask counts nothing, so there is no mean; leave empty batches out")
-    return masked_sum(values, mask) / mask.sum()
-
-
 def whitened(
     values: Tensor,
     weights: Tensor,

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from drl.ops.masked import whitened
-from drl.ops.returns import generalized_advantages, leave_one_out_means
+from drl.ops.returns import generalized_advantages, leave_one_out_means, returns_to_go
 from drl.ppo.before import Before
 from drl.ppo.judged import Judged
 from drl.ppo.layout import Layout, decisions_of
@@ -36,18 +36,19 @@ def judge(layout: Layout, before: Before, groups: Sequence[int], settings: PPOSe
     places_BT = torch.tensor(places, device=rewards_D.device)
     lengths_B = torch.tensor([len(row) for row in rows], device=rewards_D.device)
     mask_BT = torch.arange(longest, device=rewards_D.device)[None] < lengths_B[:, None]
-    advantages_BT = generalized_advantages(
-        rewards_D[places_BT],
-        values_D[places_BT],
-        mask_BT,
-        before.after_B,
-        gamma=settings.gamma,
-        lam=settings.lam if settings.baseline == "critic" else 1.0,
-    )
-    advantages_D = rewards_D.new_zeros(len(rewards_D))
-    advantages_D[places_BT[mask_BT]] = advantages_BT[mask_BT]
-    returns_D = advantages_D + values_D
+    values_BT, rewards_BT = values_D[places_BT], rewards_D[places_BT]
+    returns_D, advantages_D = torch.zeros_like(rewards_D), torch.zeros_like(rewards_D)
     used_D = torch.ones_like(advantages_D, dtype=torch.bool)
+    if settings.baseline == "critic":
+        advantages_BT = generalized_advantages(
+            rewards_BT, values_BT, mask_BT, before.after_B, gamma=settings.gamma, lam=settings.lam
+        )
+        advantages_D[places_BT[mask_BT]] = advantages_BT[mask_BT]
+        returns_D = advantages_D + values_D
+    else:
+        returns_BT = returns_to_go(rewards_BT, mask_BT, settings.gamma, before.after_B)
+        returns_D[places_BT[mask_BT]] = returns_BT[mask_BT]
+        advantages_D = returns_D
     if settings.baseline == "group":
         # of level dialogue: one decision a trajectory
         groups_D = torch.tensor(groups, device=rewards_D.device)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from drl.ops.masked import masked_sum
 from drl.ops.policy_gradient import clipped_surrogate, clipped_value_loss, kl_estimate
 from drl.ppo.batches import Part
 from drl.ppo.before import Before
@@ -77,11 +78,11 @@ class Objective:
             "tokens": kept_N.sum(),
             "policy_loss": policy_loss,
             "clipped": (surrogate.is_clipped & kept_N).sum(),
-            "kl": (kept_N * kl_estimate(old_N, log_probs_N, "k3")).sum(),
-            "entropy": (kept_N * scored.entropies).sum(),
-            "ratio": (kept_N * ratio_N).sum(),
-            "ratio_squared": (kept_N * ratio_N.square()).sum(),
-            "ratio_error": (kept_N * (ratio_N - 1).abs()).sum(),
+            "kl": masked_sum(kl_estimate(old_N, log_probs_N, "k3"), kept_N),
+            "entropy": masked_sum(scored.entropies, kept_N),
+            "ratio": masked_sum(ratio_N, kept_N),
+            "ratio_squared": masked_sum(ratio_N.square(), kept_N),
+            "ratio_error": masked_sum((ratio_N - 1).abs(), kept_N),
             "values": value_weights_M.sum(),
             "value_loss": value_sum,
             "value_clipped": (value_weights_M * value.is_clipped).sum(),

@@ -131,6 +131,7 @@ def _put_in(
     head_names = {f"{name}.weight" for name, module in model.named_modules() if module is head}
     if head_names & weights.keys():
         train_only(model, "lm_head")  # gives it weights of its own, as learning did
+        _separate(model)
     own = dict(model.named_parameters())
     other = sorted(
         name for name in weights if name not in own or own[name].shape != weights[name].shape
@@ -144,6 +145,22 @@ def _put_in(
         for name, weight in weights.items():
             own[name].copy_(weight)
     return model if adapted is None else adapted.merge_and_unload(safe_merge=True)
+
+
+def _separate(model: PreTrainedModel) -> None:
+    """Give modules that share a weight one each.
+
+    Models whose output layer is no longer tied to their embedding are loaded with nothing tied;
+    BART's encoder and decoder would be without the embedding that they share.
+    """
+    from torch import nn
+
+    seen: set[int] = set()
+    for module in model.modules():
+        for name, weight in list(module.named_parameters(recurse=False)):
+            if id(weight) in seen:
+                setattr(module, name, nn.Parameter(weight.detach().clone()))
+            seen.add(id(weight))
 
 
 def _with_adapter(model: PreTrainedModel, folder: Path) -> Any:

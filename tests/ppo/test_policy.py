@@ -73,6 +73,23 @@ def test_logits_with_a_cap_or_a_scale_are_not_taken_from_the_head():
     assert Trunk(make("flan_t5"))._is_split
 
 
+def test_a_head_of_a_class_of_its_own_gives_the_same_scores_and_gradients():
+    class Own(torch.nn.Linear):
+        """What an adapter or a quantised layer may be."""
+
+    found = []
+    for kind in (torch.nn.Linear, Own):
+        policy = _policy("flan_t5", with_critic=False)
+        head = policy.model.get_output_embeddings()
+        head.__class__ = kind
+        layout = lay_out(DIALOGUES, "turn", 0)
+        (part,) = parts_of(layout.sequences, 4096, torch.device("cpu"))
+        scores = policy(part.batch)
+        (scores.log_probs.sum() + scores.entropies.sum()).backward()
+        found.append((scores.log_probs, scores.entropies, head.weight.grad))
+    torch.testing.assert_close(*found)
+
+
 def test_values_begin_at_nothing():
     policy = _policy("gpt2")
     layout = lay_out(DIALOGUES, "turn", None)
