@@ -29,6 +29,7 @@ class RemoteTrunkConfig(PreTrainedConfig):
 
     model_type = "drl_remote_trunk"
     hidden_size: int = 1
+    num_hidden_layers: int = 1  # of the cache that generate makes, and nothing fills
     vocab_size: int = 1
 
 
