@@ -1,0 +1,75 @@
+"""The course of a training that plays, in a few numbers, from its metrics and evaluations."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from drl.runtime.lines import whole_lines
+from drl.runtime.metrics import METRICS
+from drl.trainer._evaluations import Evaluations
+from drl.types import JSON
+
+_SHARE = 0.1
+"""Of the updates: what the beginning and the end of a training are."""
+
+
+def training_of(
+    folder: Path, at_end: Mapping[str, str], in_all: Iterable[str] = ()
+) -> dict[str, JSON]:
+    """The training as a whole: scores in its first and last tenth, and more of the last one.
+
+    Args:
+        folder: of the run.
+        at_end: metrics whose mean over the last tenth is told, by the names to tell them under.
+        in_all: metrics of which the sum is told.
+    """
+    lines = _lines(folder)
+    span = max(1, round(_SHARE * len(lines)))
+    first, last = lines[:span], lines[-span:]
+    return {
+        "updates": len(lines),
+        "first_score": _mean(first, "episode/score"),
+        "last_score": _mean(last, "episode/score"),
+        **{told: _mean(last, name) for told, name in at_end.items()},
+        "skipped_updates": sum(line["skipped"] for line in lines),
+        **{name: sum(line.get(name, 0.0) for line in lines) for name in in_all},
+    }
+
+
+def data_of(folder: Path, trained_tokens: str) -> dict[str, JSON]:
+    """How much was played and learned from.
+
+    Args:
+        folder: of the run.
+        trained_tokens: the name of their number in the metrics.
+    """
+    lines = _lines(folder)
+    counts = {"dialogues": "num_trajectories", "turns": "num_turns"}
+    counts |= {"trained_tokens": trained_tokens, "broken": "episode/broken"}
+    return {name: int(sum(line[key] for line in lines)) for name, key in counts.items()}
+
+
+def evaluated(evaluations: Evaluations) -> list[JSON]:
+    """What the policy did alone at each point, and its paired difference to the start."""
+    compared = [None, *evaluations.against_start()]
+    return [
+        {
+            "update": update,
+            **numbers,
+            **({} if comparison is None else {"against_start": comparison.to_json()}),
+        }
+        for update, numbers, comparison in zip(
+            evaluations.updates(), evaluations.headlines(), compared, strict=False
+        )
+    ]
+
+
+def _lines(folder: Path) -> list[dict[str, float]]:
+    return [json.loads(line) for _, line in whole_lines(folder / METRICS)]
+
+
+def _mean(lines: Sequence[Mapping[str, float]], name: str) -> float | None:
+    values = [line[name] for line in lines if name in line and line[name] == line[name]]  # no NaN
+    return sum(values) / len(values) if values else None
