@@ -87,7 +87,7 @@ def test_a_head_of_a_class_of_its_own_gives_the_same_scores_and_gradients():
         scores = policy(part.batch)
         (scores.log_probs.sum() + scores.entropies.sum()).backward()
         found.append((scores.log_probs, scores.entropies, head.weight.grad))
-    torch.testing.assert_close(*found)
+    torch.testing.assert_close(*found, rtol=1e-4, atol=1e-4)  # sums of another order
 
 
 def test_values_begin_at_nothing():
