@@ -46,7 +46,11 @@ class Actor:
     def of(cls, model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> "Actor":
         """With a new value head: three layers and nothing between them."""
         size = model.config.get_text_config().hidden_size
-        layers = nn.Linear(size, size // 2), nn.Linear(size // 2, size // 4), nn.Linear(size // 4, 1)
+        layers = (
+            nn.Linear(size, size // 2),
+            nn.Linear(size // 2, size // 4),
+            nn.Linear(size // 4, 1),
+        )
         return cls(model, tokenizer, nn.Sequential(*layers))
 
     @torch.no_grad()
@@ -58,7 +62,7 @@ class Actor:
             logits_1V, _ = self.judge(states[-1])
             token = int(torch.distributions.Categorical(logits=logits_1V).sample().numpy()[0])
             chosen.append(token)
-            words.append(self.tokenizer.convert_ids_to_tokens(token))
+            words += self.tokenizer.convert_ids_to_tokens([token])
             states.append(self._observe(prompt, words))
         return Episode(torch.cat(states), torch.tensor(chosen))
 
@@ -75,13 +79,17 @@ class Actor:
 
     def judge(self, states_NH: Tensor) -> tuple[Tensor, Tensor]:
         """Filtered logits [N, V] of the next token, and values [N]."""
-        head = self.model.get_output_embeddings()
-        return _filtered(head(states_NH)), self.value_head(states_NH)[:, 0]
+        return _filtered(self._head(states_NH)), self.value_head(states_NH)[:, 0]
 
     def parameters(self) -> list[nn.Parameter]:
         """What learns."""
+        return [*self._head.parameters(), *self.value_head.parameters()]
+
+    @property
+    def _head(self) -> nn.Module:
         head = self.model.get_output_embeddings()
-        return [*head.parameters(), *self.value_head.parameters()]
+        assert head is not None, "it writes"
+        return head
 
 
 def _filtered(logits_NV: Tensor) -> Tensor:
