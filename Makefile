@@ -39,11 +39,15 @@ bench: .venv/test ## Run all benchmarks; each ends in one line of JSON
 	$(BIN)/python -m benchmarks.environment
 	$(BIN)/python -m benchmarks.openai
 	$(BIN)/python -m benchmarks.hf
+	$(BIN)/python -m benchmarks.ppo
 
 study: .venv/core ## The README's table: single, best of n and josh on the whole test split
 	$(BIN)/python -m experiments.toolwoz_josh.study
 
-nightly: check test bench study ## Everything long
+turn-credit: .venv/train ## Does credit by turns learn faster than credit by dialogues? A game, five seeds
+	$(BIN)/python -m experiments.turn_credit.game
+
+nightly: check test bench study turn-credit ## Everything long
 
 ##@ Tidy up
 clean: ## Remove the environment and caches; runs in outputs/ and data/ stay
@@ -66,10 +70,13 @@ help: ## Show this help
 .venv/dev: pyproject.toml | .venv/bin/python
 	$(PIP) -e '.[dev]' && touch $@
 
+.venv/train: pyproject.toml | .venv/bin/python
+	$(PIP) -e '.[train,models]' && touch $@
+
 .venv/test: pyproject.toml | .venv/bin/python
 	$(PIP) -e '.[dev,train,models,mcp]' && touch $@
 
 .venv/all: pyproject.toml | .venv/bin/python
 	$(PIP) -e '.[all]' && touch $@
 
-.PHONY: toolwoz-josh test setup test-quick check format map smoke bench study nightly clean help
+.PHONY: toolwoz-josh test setup test-quick check format map smoke bench study turn-credit nightly clean help
