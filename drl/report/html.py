@@ -35,6 +35,7 @@ _SCRIPTS = (
     "turn.js",
     "panel.js",
     "charts.js",
+    "curves.js",
     "summary.js",
     "task_list.js",
     "task_page.js",
@@ -51,8 +52,10 @@ def write_report(
 ) -> None:
     """Write the report of a run to `path`; a reader sees the old file or the whole new one.
 
-    Trees are taken one at a time and not kept. Entries of `summary` that the page does not know
-    are shown by their shape (numbers, intervals, tables).
+    Trees are taken one at a time and not kept; there may be none. `curves` of `summary` are drawn:
+    by name `{"x": [...], "y": [...], "x_label": str}`, with `low` and `high` a band around y; null
+    is a gap. Other entries that the page does not know are shown by their shape (numbers,
+    intervals, tables).
 
     Raises:
         RunError: the file cannot be written.

@@ -31,14 +31,16 @@ function summaryHead() {
 function keyNumbers() {
   const calls = INDEX.reduce((sum, row) => sum + row.agent_calls, 0);
   const trees = INDEX.length;
+  const hasTasks = trees > 0 || SUMMARY.n_tasks !== undefined; // a training may have none
   const numbers = [
     isInterval(SUMMARY.mean_reward) && intervalNumber("Mean reward", SUMMARY.mean_reward),
     isInterval(SUMMARY.full_success) && intervalNumber("Full success", SUMMARY.full_success),
-    keyNumber("Tasks", number(SUMMARY.n_tasks ?? trees), tasksNote(trees)),
-    keyNumber("Errors", number(SUMMARY.n_errors ?? sumErrors()), "dialogues that broke"),
-    keyNumber("Agent calls", number(calls), callsNote(calls, trees)),
+    hasTasks && keyNumber("Tasks", number(SUMMARY.n_tasks ?? trees), tasksNote(trees)),
+    hasTasks && keyNumber("Errors", number(SUMMARY.n_errors ?? sumErrors()), "dialogues that broke"),
+    hasTasks && keyNumber("Agent calls", number(calls), callsNote(calls, trees)),
     SUMMARY.seconds !== undefined && keyNumber("Time", duration(SUMMARY.seconds), ""),
-  ];
+  ].filter(Boolean);
+  if (numbers.length === 0) return null;
   return html("section", { class: "key-numbers", "aria-label": "Key numbers" }, numbers);
 }
 
@@ -78,7 +80,7 @@ function intervalNumber(name, interval) {
 /** Everything else of the summary, and the command that made it. */
 function summaryTables() {
   const alone = (key, value) => key === "pass_hat_k" && Object.keys(value).length < 2; // is full success
-  const rest = Object.entries(SUMMARY).filter(([key, value]) => !PLACED.has(key) && !alone(key, value));
+  const rest = Object.entries({ ...SUMMARY, curves: otherCurves() }).filter(([key, value]) => !PLACED.has(key) && !alone(key, value));
   const simple = rest.filter(([, value]) => isSimple(value));
   const shaped = rest.filter(([, value]) => !isSimple(value) && Object.keys(value).length > 0);
   return html(

@@ -173,9 +173,10 @@ function scoreCell(score) {
   );
 }
 
-/** The overview page: head, numbers, charts, list, tables. */
+/** The overview page: head, numbers, curves, charts, list, tables. */
 function overviewPage(message) {
   const charts = html("section", { class: "charts", "aria-label": "Distributions" });
+  const curves = curveCharts();
   const list = taskList(() => (drawCharts(), list.update()));
   function drawCharts() {
     charts.replaceChildren(...overviewCharts(list.change));
@@ -187,7 +188,8 @@ function overviewPage(message) {
     message && notice(message),
     summaryHead(),
     keyNumbers(),
-    INDEX.length > 0 ? charts : notice("This run has no trees yet."),
+    curves,
+    INDEX.length > 0 ? charts : !curves && notice("This run has no trees yet."),
     html("div", { class: "lower" }, INDEX.length > 0 && list.element, summaryTables()),
   );
 }
