@@ -39,6 +39,8 @@ class Standalone:
 def write_standalone(base: str, learned: Path, out: Path) -> Standalone:
     """Write a checkpoint of a model with what a learner made of it.
 
+    It is float32 where something learned in float32, whatever the base is.
+
     Args:
         base: the model that it began with: an id on the hub, or a folder.
         learned: what `save_learner` wrote, with PEFT's config of the adapter, if that learned.
@@ -132,6 +134,8 @@ def _put_in(
     if head_names & weights.keys():
         train_only(model, "lm_head")  # gives it weights of its own, as learning did
         _separate(model)
+    if any(weight.dtype == torch.float32 for weight in weights.values()):
+        model.float()  # small steps would be rounded away
     own = dict(model.named_parameters())
     other = sorted(
         name for name in weights if name not in own or own[name].shape != weights[name].shape
@@ -167,8 +171,14 @@ def _with_adapter(model: PreTrainedModel, folder: Path) -> Any:
     """PEFT's layers in a model, as they were when the learner began."""
     from peft import PeftConfig, get_peft_model
 
-    told = json.loads((folder / "agent.json").read_text())["adapter"]
-    config = PeftConfig.from_pretrained(str(folder))
+    try:
+        told = json.loads((folder / "agent.json").read_text())["adapter"]
+        config = PeftConfig.from_pretrained(str(folder))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DataError(
+            f"{folder} does not say of its adapter what it was ({error}); name a folder that "
+            "agent.save wrote"
+        ) from error
     with warnings.catch_warnings():
         # peft 0.21 asks transformers 5.24 for a setting under its old name
         warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)

@@ -23,26 +23,9 @@ from transformers.utils import logging
 GOOD = ["good", "great", "happy", "kind", "sunny", "warm"]
 BAD = ["awful", "bad", "broken", "cold", "gloomy", "sad"]
 OTHER = [
-    "a",
-    "and",
-    "Dogecoin",
-    "Elon",
-    "explain",
-    "film",
-    "i",
-    "is",
-    "it",
-    "Musk",
-    "my",
-    "of",
-    "on",
-    "review",
-    "the",
-    "this",
-    "today",
-    "weather",
-    "write",
-]
+    "a", "and", "Dogecoin", "Elon", "explain", "film", "i", "is", "it", "Musk",
+    "my", "of", "on", "review", "the", "this", "today", "weather", "write",
+]  # fmt: skip
 _SPECIAL = ["<pad>", "</s>", "<unk>"]
 _IDS = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 1}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 from drl.compat.textrl._items import wrapped
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from drl.compat.textrl.agent import TextRLAgent
     from drl.compat.textrl.environment import TextRLEnv
     from drl.ppo.generate import Drawing
+
+
+_LOG = logging.getLogger(__name__)
 
 
 class TextRLActor:
@@ -82,6 +86,13 @@ class TextRLActor:
             if compare_sample < 1:
                 raise ConfigError(f"compare_sample={compare_sample} must be at least 1; raise it")
             env.compare_sample = compare_sample
+        if env.unfreeze_layer_from_past not in (0, unfreeze_layer_from_past):
+            _LOG.warning(
+                "unfreeze_layer_from_past is %s for the environment and %s for the actor; the "
+                "actor's counts",
+                env.unfreeze_layer_from_past,
+                unfreeze_layer_from_past,
+            )
         _move(self.model, gpu_id)
         _choose_weights(self.model, model, unfreeze_layer_from_past)
 

@@ -183,6 +183,12 @@ def test_another_name_of_an_optimizer_means_sgd_and_says_so(caplog):
     assert "optimizer=lion is unknown, so it means sgd" in caplog.text
 
 
+def test_blocks_that_only_the_environment_is_told_of_stay_frozen_and_it_says_so(caplog):
+    env, _ = built(unfreeze_layer_from_past=1)
+    assert "is 1 for the environment and 0 for the actor; the actor's counts" in caplog.text
+    assert sum(weight.requires_grad for weight in env.model.parameters()) == 1
+
+
 def test_without_a_gpu_all_runs_on_the_cpu():
     """Fault 8: CUDA was taken for granted."""
     if torch.cuda.is_available():

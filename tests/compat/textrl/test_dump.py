@@ -7,7 +7,7 @@ import torch
 import typer.testing
 from compat.textrl.words import PROMPTS, Ruled, adapted, saved, tokenizer
 from peft import PeftModel
-from ppo.models import KINDS
+from ppo.models import KINDS, make
 from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
 
 from drl.cli.main import app
@@ -92,6 +92,16 @@ def test_an_adapter_is_merged(kind, modules, tmp_path):
     assert not any("lora" in name for name in checkpoint.state_dict())
     text = predicted(checkpoint, words, PROMPTS[0]["input"])
     assert actor.predict(PROMPTS[0]) == [text, text]
+
+
+def test_what_learned_in_float32_is_not_rounded_to_a_base_in_half_precision(tmp_path):
+    base = tmp_path / "base"
+    make("gpt2").to(torch.bfloat16).save_pretrained(base)
+    tokenizer().save_pretrained(base)
+    actor = trained(loaded(base)[0].float(), tmp_path / "rl")
+    dump(base, tmp_path / "rl", tmp_path / "out")
+    checkpoint = loaded(tmp_path / "out")[0]
+    assert torch.equal(checkpoint.lm_head.weight, actor.model.lm_head.weight)
 
 
 def test_what_does_not_belong_together_is_refused(tmp_path):

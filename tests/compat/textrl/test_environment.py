@@ -35,7 +35,7 @@ def rewards_of(given, num=2):
 
 
 @pytest.mark.parametrize(
-    ("given", "num", "wanted"),
+    ("given", "num", "wanted"),  # fault 5: a list of one made targets of a wrong shape
     [
         ([0.5, 2], 2, [0.5, 2.0]),
         ((1, 2, 3), 3, [1.0, 2.0, 3.0]),
@@ -122,6 +122,8 @@ def test_get_reward_gets_the_item_and_token_strings_once_a_token():
 
 
 def test_reward_may_be_asked_for_at_the_end_only_or_every_few_tokens():
+    """Issue 17."""
+
     class Final(Ruled):
         reward_calls = "final"
 
@@ -139,6 +141,7 @@ def test_reward_may_be_asked_for_at_the_end_only_or_every_few_tokens():
 
 @pytest.mark.parametrize("item", [{"input": "w5 w6", "more": 1}, "w5 w6", ["w5 w6", 1]])
 def test_items_are_dicts_texts_or_lists(item):
+    """Issues 27 and 28."""
     env = env_of(Ruled, items=[item])
     env.reset()
     assert env.prompt_ids == (5, 6)
@@ -148,6 +151,7 @@ def test_items_are_dicts_texts_or_lists(item):
 
 @pytest.mark.parametrize("item", [{"prompt": "w5"}, [], 7, {"input": ["w5"]}])
 def test_items_without_a_prompt_are_refused_at_construction(item):
+    """Issue 5: nobody knew what an item is."""
     with pytest.raises(ConfigError, match="holds no prompt; write"):
         env_of(items=[item])
 
