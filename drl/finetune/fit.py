@@ -36,6 +36,21 @@ class Progress:
     num_updates: int
 
 
+@dataclass(frozen=True, slots=True)
+class Remedies:
+    """What to do where memory is out, and where weights are no numbers any more."""
+
+    memory: str
+    numbers: str
+
+
+_REMEDIES = Remedies(
+    memory="lower trainer.fit.batch_size and raise trainer.fit.accumulation as much, set "
+    "trainer.fit.activation_checkpointing=true, or lower trainer.data.max_length",
+    numbers="lower trainer.fit.learning_rate, or use llm.dtype=float32",
+)
+
+
 def arguments(fit: FitSettings, *, seed: int, device: str, resume: Path) -> dict[str, Any]:
     """What every configuration of TRL takes.
 
@@ -75,7 +90,13 @@ def arguments(fit: FitSettings, *, seed: int, device: str, resume: Path) -> dict
 
 
 def train(
-    trainer: Trainer, *, resume: Path, metrics: Path, tell: Callable[[Progress], None]
+    trainer: Trainer,
+    *,
+    resume: Path,
+    metrics: Path,
+    tell: Callable[[Progress], None],
+    steps_per_update: int = 1,
+    remedies: Remedies = _REMEDIES,
 ) -> dict[str, float]:
     """Train from the last whole state, or from the start; the numbers of the whole training.
 
@@ -87,6 +108,8 @@ def train(
         resume: its folder for states.
         metrics: a file of lines, one for each log.
         tell: hears of every update.
+        steps_per_update: steps of the optimizer that make an update.
+        remedies: what errors say is to be done.
 
     Raises:
         RunError: a file cannot be written, memory is out, or weights are no numbers any more.
@@ -97,16 +120,17 @@ def train(
     with first_one_first():
         state = _last_state(resume)
         if trainer.is_world_process_zero():
-            keep_metrics(metrics, 0 if state is None else _update_of(state))
+            steps = 0 if state is None else _steps_of(state)
+            keep_metrics(metrics, steps // steps_per_update)
     trainer.remove_callback(PrinterCallback)
-    with _faults_named(resume), _lines(trainer, metrics) as lines, _quiet():
-        trainer.add_callback(_callback(lines, tell))
+    with _faults_named(resume, remedies), _lines(trainer, metrics) as lines, _quiet():
+        trainer.add_callback(_callback(lines, tell, steps_per_update, remedies))
         trainer.train(resume_from_checkpoint=None if state is None else str(state))
     return _numbers(metrics) if trainer.is_world_process_zero() else {}
 
 
 @contextmanager
-def _faults_named(resume: Path) -> Iterator[None]:
+def _faults_named(resume: Path, remedies: Remedies) -> Iterator[None]:
     """What this machine lacks, in one line."""
     import torch
     from safetensors import SafetensorError
@@ -118,11 +142,7 @@ def _faults_named(resume: Path) -> Iterator[None]:
             f"{resume}: cannot be written ({error}); make room and start the same command again"
         ) from error
     except torch.OutOfMemoryError as error:
-        raise RunError(
-            "the memory of the GPU is out; lower trainer.fit.batch_size and raise "
-            "trainer.fit.accumulation as much, set trainer.fit.activation_checkpointing=true, or "
-            "lower trainer.data.max_length"
-        ) from error
+        raise RunError(f"the memory of the GPU is out; {remedies.memory}") from error
 
 
 def whole_weights(trainer: Trainer) -> dict[str, Any] | None:
@@ -171,7 +191,12 @@ def _quiet() -> Iterator[None]:
         log.removeFilter(is_news)
 
 
-def _callback(lines: LineFile | None, tell: Callable[[Progress], None]) -> TrainerCallback:
+def _callback(
+    lines: LineFile | None,
+    tell: Callable[[Progress], None],
+    steps_per_update: int,
+    remedies: Remedies,
+) -> TrainerCallback:
     """Writes each log as a line, tells of each update, and stops where weights are lost."""
     from transformers import TrainerCallback
 
@@ -179,19 +204,22 @@ def _callback(lines: LineFile | None, tell: Callable[[Progress], None]) -> Train
         def on_log(self, args, state, control, logs=None, **kwargs):
             entry = {key: value for key, value in (logs or {}).items() if key not in _NOT_LOGGED}
             if lines is not None and "loss" in entry:  # the last log of all has none
-                lines.append(json.dumps({"update": state.global_step, **entry}).encode())
+                update = state.global_step // steps_per_update
+                lines.append(json.dumps({"update": update, **entry}).encode())
 
         def on_step_end(self, args, state, control, model=None, **kwargs):
             assert model is not None, "a trainer has one"
             if not _all_finite(model):  # now, before such a state is saved
                 raise RunError(
-                    f"the weights are no numbers any more after update {state.global_step}; lower "
-                    "trainer.fit.learning_rate, or use llm.dtype=float32"
+                    "the weights are no numbers any more after update "
+                    f"{-(-state.global_step // steps_per_update)}; {remedies.numbers}"
                 )
             # windows of means end where states are saved, so that a kill changes none of them
             is_over = state.global_step >= state.max_steps
             control.should_log = control.should_log or control.should_save or is_over
-            tell(Progress(state.global_step, state.max_steps))
+            tell(
+                Progress(state.global_step // steps_per_update, state.max_steps // steps_per_update)
+            )
             return control
 
     return Reporter()
@@ -239,7 +267,7 @@ def _is_whole(state: Path) -> bool:
     return all(is_zipfile(saved) for saved in (*state.glob("*.pt"), *state.glob("*.pth")))
 
 
-def _update_of(state: Path) -> int:
+def _steps_of(state: Path) -> int:
     return int(json.loads((state / _STATE).read_text())["global_step"])
 
 

@@ -22,7 +22,8 @@ def training_of(
 
     Args:
         folder: of the run.
-        at_end: metrics whose mean over the last tenth is told, by the names to tell them under.
+        at_end: metrics whose mean over the last tenth is told, where there are such, by the names
+            to tell them under.
         in_all: metrics of which the sum is told.
     """
     lines = _lines(folder)
@@ -32,7 +33,7 @@ def training_of(
         "updates": len(lines),
         "first_score": _mean(first, "episode/score"),
         "last_score": _mean(last, "episode/score"),
-        **{told: _mean(last, name) for told, name in at_end.items()},
+        **{told: _mean(last, name) for told, name in at_end.items() if name in last[0]},
         "skipped_updates": sum(line["skipped"] for line in lines),
         **{name: sum(line.get(name, 0.0) for line in lines) for name in in_all},
     }
@@ -71,5 +72,5 @@ def _lines(folder: Path) -> list[dict[str, float]]:
 
 
 def _mean(lines: Sequence[Mapping[str, float]], name: str) -> float | None:
-    values = [line[name] for line in lines if name in line and line[name] == line[name]]  # no NaN
+    values = [line[name] for line in lines if line[name] == line[name]]  # but for NaN
     return sum(values) / len(values) if values else None
