@@ -28,9 +28,7 @@ class Loaded:
     @property
     def context(self) -> int | None:
         """The longest sequence in tokens; None where the model has no bound."""
-        settings = self.model.config.get_text_config().to_dict()
-        longest = settings.get("max_position_embeddings")
-        return longest if isinstance(longest, int) else None
+        return context_of(self.model)
 
     @property
     def end_ids(self) -> frozenset[int]:
@@ -101,3 +99,14 @@ def load_base(
     if "quantization_config" not in options:  # which is where it belongs already
         model.to(torch.device(device))  # pyright: ignore[reportArgumentType] torch's stub lacks self
     return Loaded(model, tokenizer)
+
+
+def context_of(model: PreTrainedModel) -> int | None:
+    """The longest sequence in tokens; None where places are only told from one another (T5)."""
+    config = model.config.get_text_config()
+    own_name = config.attribute_map.get("max_position_embeddings", "max_position_embeddings")
+    longest = config.to_dict().get(own_name)
+    # T5 has such a number, but its places are relative
+    if config.model_type in ("t5", "mt5", "umt5") or not isinstance(longest, int):
+        return None
+    return longest

@@ -8,10 +8,17 @@ from pathlib import Path
 import pytest
 import torch
 from peft import LoraConfig, PrefixTuningConfig, get_peft_model
-from transformers import AutoModelForCausalLM, PreTrainedModel
+from transformers import (
+    AutoModelForCausalLM,
+    AutoModelForSeq2SeqLM,
+    GPT2Config,
+    PreTrainedModel,
+    T5Config,
+)
 
 from drl.errors import ConfigError
 from drl.llm.base import LLM, Sampling
+from drl.models.load import context_of
 from drl.models.load import load as load_with_adapter
 from drl.runtime.run_dir import ADAPTER_OF_RUN, RunDir
 from tests.finetune.adapters import save_adapter as save_dropout_adapter
@@ -216,3 +223,16 @@ def test_a_package_that_is_not_installed_names_the_command(tmp_path):
 
 def test_a_package_without_a_model_is_refused(tmp_path):
     assert "holds no *.gguf" in refusal(hf("package:pytest", root=str(tmp_path)))
+
+
+@pytest.mark.parametrize(
+    ("config", "longest"),
+    [
+        (tiny_model.llama(max_position_embeddings=77), 77),
+        (GPT2Config(vocab_size=258, n_embd=16, n_layer=1, n_head=1, n_positions=33), 33),
+        (T5Config(vocab_size=258, d_model=16, d_kv=8, d_ff=16, num_layers=1, num_heads=1), None),
+    ],
+)
+def test_the_context_is_known_under_whatever_name_an_architecture_gives_it(config, longest):
+    kind = AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForCausalLM
+    assert context_of(kind.from_config(config)) == longest

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from drl.compat.textrl._language_model import context_of, vocabulary_of
+from drl.compat.textrl._language_model import vocabulary_of
 from drl.errors import ConfigError
+from drl.models.load import context_of
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase

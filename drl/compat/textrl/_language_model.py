@@ -42,17 +42,6 @@ def adapted_by_peft(model: nn.Module) -> PeftModel | None:
     return model if isinstance(model, PeftModel) else None
 
 
-def context_of(model: PreTrainedModel) -> int | None:
-    """The longest sequence in tokens; None where places are only told from one another (T5)."""
-    config = model.config.get_text_config()
-    own_name = config.attribute_map.get("max_position_embeddings", "max_position_embeddings")
-    longest = config.to_dict().get(own_name)
-    # T5 has such a number, but its places are relative
-    if config.model_type in ("t5", "mt5", "umt5") or not isinstance(longest, int):
-        return None
-    return longest
-
-
 def vocabulary_of(model: PreTrainedModel) -> int:
     """How many tokens the model knows, padding of its matrices included."""
     return model.config.get_text_config().vocab_size
