@@ -172,8 +172,8 @@ def _lines(trainer: Trainer, metrics: Path) -> Iterator[LineFile | None]:
 def _quiet() -> Iterator[None]:
     """Without remarks of libraries to one another.
 
-    transformers tells of states that were saved within one second, and that TRL 1.16 switches
-    checkpoints of activations by an old name.
+    transformers tells of states that were saved within one second, and that TRL 1.16 asks for and
+    switches checkpoints of activations by old names.
     """
     log = logging.getLogger("transformers.trainer_utils")
 
@@ -184,7 +184,7 @@ def _quiet() -> Iterator[None]:
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings(
-                "ignore", "`gradient_checkpointing_(en|dis)able`", FutureWarning
+                "ignore", "`(is_)?gradient_checkpointing(_enable|_disable)?`", FutureWarning
             )
             yield
     finally:

@@ -1,4 +1,4 @@
-"""A text game for a tiny model: prompts, a rule that pays for the first half of the alphabet, and a training by PPO."""
+"""A text game for a tiny model: prompts, pay for the first half of the alphabet, a training."""
 
 from pathlib import Path
 
@@ -6,6 +6,11 @@ from drl.launch import run
 from tests.llm.tiny_model import save_tiny_model
 
 CONF = Path(__file__).parents[2] / "conf"
+PPO = ("trainer=ppo", "trainer.ppo.learning_rate=5e-3", "trainer.ppo.value_learning_rate=5e-3")
+GRPO = (
+    *("trainer=grpo", "trainer.grpo.learning_rate=3e-2"),
+    *("trainer.grpo.steps_per_generation=2", "trainer.grpo.gradient_accumulation_steps=1"),
+)
 RULES = """
 from pathlib import Path
 
@@ -23,12 +28,15 @@ def letters(prompt, text):
 def places(prompt, text):
     return [(end + 1, 1 / 8) for end, letter in enumerate(text) if letter < "n"]
 
+def same(prompt, text):
+    return 0.5
+
 def breaks(prompt, text):
     raise KeyError("no such thing")
 """
 
 
-def make_game(folder: Path) -> list[str]:
+def make_game(folder: Path, learner: tuple[str, ...] = PPO) -> list[str]:
     """What is said on the command line to learn the game; files lie in the folder."""
     model = save_tiny_model(folder / "model", template=None)
     rules = folder / "letter_rules.py"
@@ -40,9 +48,9 @@ def make_game(folder: Path) -> list[str]:
         *("rollout=single", "rollout.max_steps=1", f"data_dir={folder / 'data'}"),
         *("llm=hf", f"llm.model={model}", "llm.chat_template=plain_text"),
         *("llm.dtype=float32", "llm.device=cpu"),
-        *("trainer=ppo", "trainer.updates=2", "trainer.tasks_per_update=4", "trainer.trials=4"),
+        *learner,
+        *("trainer.updates=2", "trainer.tasks_per_update=4", "trainer.trials=4"),
         *("trainer.check_forgetting=false", "trainer.evaluate_trials=0"),
-        *("trainer.ppo.learning_rate=5e-3", "trainer.ppo.value_learning_rate=5e-3"),
     ]
 
 
