@@ -6,12 +6,13 @@ Axes: N tokens that were written, R rows, L places of the longest. Imports torch
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from drl.ppo.layout import Layout
+from drl.ppo.layout import Layout, Span
 from drl.trainer._turn_advantages import TokenAdvantages
 
 _LEAST = 2
@@ -44,15 +45,7 @@ def flat_rows(layout: Layout, judged: TokenAdvantages, pad_id: int, pieces: int)
         pad_id: fills up rows; it is never read nor learned.
         pieces: the rows are to be split into so many equal parts, so empty ones are added.
     """
-    kept = []
-    for sequence in layout.sequences:
-        spans = [
-            span
-            for span in sequence.spans
-            if judged.used_N[span.first : span.first + span.end - span.start].all()
-        ]
-        if spans:
-            kept.append((sequence.ids[: spans[-1].end], spans))
+    kept = list(_learned(layout, judged))
     num_empty = -len(kept) % pieces or (0 if kept else pieces)
     longest = max((len(ids) for ids, _ in kept), default=_LEAST)
     shape = (len(kept) + num_empty, longest)
@@ -72,12 +65,24 @@ def flat_rows(layout: Layout, judged: TokenAdvantages, pad_id: int, pieces: int)
         rows.ids_RL[place, : len(ids)] = torch.tensor(ids)
         rows.is_real_RL[place, : len(ids)] = True
         for span in spans:
-            here, there = (
-                slice(span.start, span.end),
-                slice(span.first, span.first + span.end - span.start),
-            )
+            here = slice(span.start, span.end)
             rows.learns_RL[place, here] = True
-            rows.advantages_RL[place, here] = judged.advantages_N[there]
-            rows.log_probs_RL[place, here] = sampled_N[there]
+            rows.advantages_RL[place, here] = judged.advantages_N[_tokens(span)]
+            rows.log_probs_RL[place, here] = sampled_N[_tokens(span)]
     rows.is_real_RL[len(kept) :, : rows.num_read] = True  # attention needs something to look at
     return rows
+
+
+def _learned(
+    layout: Layout, judged: TokenAdvantages
+) -> Iterator[tuple[Sequence[int], Sequence[Span]]]:
+    """The sequences in which something is learned, up to its end, and where that stands."""
+    for sequence in layout.sequences:
+        spans = [span for span in sequence.spans if judged.used_N[_tokens(span)].all()]
+        if spans:
+            yield sequence.ids[: spans[-1].end], spans
+
+
+def _tokens(span: Span) -> slice:
+    """The numbers of its tokens."""
+    return slice(span.first, span.first + span.end - span.start)

@@ -193,7 +193,17 @@ class OnlineTrainer(Trainer):
             practice.evaluate(self.updates)
             calls = board.ledger.to_json() if board.ledger.totals else None
         learning.save(run_dir.path)
-        summary: dict[str, JSON] = {
+        summary = self._summary(parts, run_dir, evaluations)
+        if calls is not None:
+            summary["calls"] = calls
+        if self.check_forgetting and learning.adapted is not None:
+            summary["forgetting"] = check_forgetting(learning.adapted, run_dir)
+        write_report(run_dir.path / "report.html", parts.name, summary, cards(tasks, run_dir))
+        return summary
+
+    def _summary(self, parts: Parts, run_dir: RunDir, evaluations: Evaluations) -> dict[str, JSON]:
+        """What the files of the run tell."""
+        return {
             "name": parts.name,
             "start": start_of(parts),
             "data": data_of(run_dir.path, self.trained_tokens),
@@ -205,9 +215,3 @@ class OnlineTrainer(Trainer):
             "command": run_dir.provenance()["command"],
             "curves": curves_of(run_dir.path, self.curves),
         }
-        if calls is not None:
-            summary["calls"] = calls
-        if self.check_forgetting and learning.adapted is not None:
-            summary["forgetting"] = check_forgetting(learning.adapted, run_dir)
-        write_report(run_dir.path / "report.html", parts.name, summary, cards(tasks, run_dir))
-        return summary

@@ -104,6 +104,26 @@ class GRPOSettings:
         """Steps of the optimizer on one batch."""
         return self.num_iterations * self.steps_per_generation // self.gradient_accumulation_steps
 
+    def to_trl(self) -> dict[str, Any]:
+        """All of it as TRL's config takes it."""
+        return {
+            "num_iterations": self.num_iterations,
+            "steps_per_generation": self.steps_per_generation,
+            "gradient_accumulation_steps": self.gradient_accumulation_steps,
+            "loss_type": self.loss_type,
+            "epsilon": self.epsilon,
+            "epsilon_high": self.epsilon_high,
+            "beta": self.beta,
+            "entropy_coef": self.entropy_coef,
+            "optim": self.optimizer,
+            "learning_rate": self.learning_rate,
+            "lr_scheduler_type": self.schedule,
+            "warmup_steps": self.warmup,
+            "weight_decay": self.weight_decay,
+            "max_grad_norm": self.max_grad_norm,
+            "activation_checkpointing": self.activation_checkpointing,
+        }
+
 
 @dataclass(kw_only=True)
 class GRPOTrainer(OnlineTrainer):
@@ -188,22 +208,8 @@ class GRPOTrainer(OnlineTrainer):
             "max_steps": self.updates * grpo.steps_per_update,
             "per_device_train_batch_size": COMPLETIONS,
             "num_generations": COMPLETIONS,
-            "steps_per_generation": grpo.steps_per_generation,
-            "gradient_accumulation_steps": grpo.gradient_accumulation_steps,
-            "num_iterations": grpo.num_iterations,
+            **grpo.to_trl(),
             "temperature": practice.temperature,
-            "loss_type": grpo.loss_type,
-            "epsilon": grpo.epsilon,
-            "epsilon_high": grpo.epsilon_high,
-            "beta": grpo.beta,
-            "entropy_coef": grpo.entropy_coef,
-            "optim": grpo.optimizer,
-            "learning_rate": grpo.learning_rate,
-            "lr_scheduler_type": grpo.schedule,
-            "warmup_steps": grpo.warmup,
-            "weight_decay": grpo.weight_decay,
-            "max_grad_norm": grpo.max_grad_norm,
-            "activation_checkpointing": grpo.activation_checkpointing,
             "disable_dropout": True,  # likelihoods are compared
             "seed": practice.parts.seed % 2**32,  # as numpy has them
             "use_cpu": device == "cpu",
