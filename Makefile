@@ -3,6 +3,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# side by side, each on one thread: kernels that share cores wait for one another
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 OPTIONS ?=
 
 ##@ Start here
@@ -10,12 +12,12 @@ toolwoz-josh: .venv/core ## Grow JOSH trees for real ToolWOZ tasks and write the
 	$(BIN)/python run.py +experiment=toolwoz_josh $(OPTIONS)
 
 test: .venv/test ## Run all tests, slow ones included
-	$(BIN)/python -m pytest $(OPTIONS)
+	$(PYTEST) $(OPTIONS)
 
 ##@ Work on the code
 setup: .venv/all ## Install everything: training, models, sweeps, tracking, tools
 test-quick: .venv/test ## Run the tests that take seconds
-	$(BIN)/python -m pytest -m "not slow" $(OPTIONS)
+	$(PYTEST) -m "not slow" $(OPTIONS)
 
 check: .venv/test ## Lint, format, types, import contract
 	$(BIN)/ruff check .

@@ -107,11 +107,11 @@ def _settings(level: str) -> PPOSettings:
     return PPOSettings(
         level=level,  # pyright: ignore[reportArgumentType] one of LEVELS
         gamma=1.0,
-        lam=0.9,
+        lam=0.5,
         baseline="critic",
         whiten=True,
         mean_over="token",
-        epochs=2,
+        epochs=4,
         minibatches=2,
         micro_batch_tokens=4096,
         clip=0.2,
