@@ -17,6 +17,7 @@ from drl.runtime.metrics import METRICS, keep_metrics
 from drl.runtime.progress import progress_bar
 from drl.trainer._finetune import RESUME
 from drl.trainer._online_training import OnlineTrainer, Practice
+from drl.trainer.base import chosen
 
 
 @dataclass(kw_only=True)
@@ -63,6 +64,11 @@ class PPOTrainer(OnlineTrainer):
 
     def learn(self, practice: Practice, *, bar_title: str) -> None:
         """Updates from the last state on."""
+        if self.ppo.level == "dialogue" and chosen(practice.parts.credit).needs_siblings:
+            raise ConfigError(
+                "trainer.ppo.level=dialogue makes one decision of all turns, but this credit tells "
+                "how good each of them was; use level=turn"
+            )
         from drl.ppo.checkpoint import load_learner_state, save_learner
         from drl.ppo.learner import PPOLearner
         from drl.ppo.policy import Policy

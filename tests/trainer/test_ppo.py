@@ -136,6 +136,7 @@ def test_the_policy_is_evaluated_before_and_after_on_what_it_does_not_learn(game
         (["trainer.check_forgetting=true", "trainer.weights.train=all"], "set it to false"),
         (["trainer.weights.train=last_blocks"], "num_blocks=0"),
         (["trainer.ppo.gamma=1.5"], "gamma=1.5"),
+        (["credit=tree", "trainer.ppo.level=dialogue"], "use level=turn"),
         (["trainer.evaluate_trials=1"], "eval_dataset is not chosen"),
     ],
 )
