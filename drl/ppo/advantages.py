@@ -6,6 +6,7 @@ Axes: N tokens, D decisions, B trajectories, T decisions of one of them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -17,6 +18,26 @@ from drl.ppo.judged import Judged
 from drl.ppo.layout import Layout, decisions_of
 from drl.ppo.processes import summed
 from drl.ppo.settings import PPOSettings
+
+EQUAL = 1e-6
+"""Advantages up to which decisions are as good as each other."""
+
+
+class Rows(NamedTuple):
+    """Decisions by trajectory: their numbers, int [B, T], and bool [B, T] where there is one."""
+
+    decisions_BT: Tensor
+    mask_BT: Tensor
+
+
+def by_trajectory(layout: Layout, device: torch.device) -> Rows:
+    """The decisions of each trajectory in a row; padding holds the number 0."""
+    rows = list(decisions_of(layout))
+    longest = max(map(len, rows))
+    padded = [list(row) + [0] * (longest - len(row)) for row in rows]
+    lengths_B = torch.tensor([len(row) for row in rows], device=device)
+    mask_BT = torch.arange(longest, device=device)[None] < lengths_B[:, None]
+    return Rows(torch.tensor(padded, device=device), mask_BT)
 
 
 def judge(layout: Layout, before: Before, groups: Sequence[int], settings: PPOSettings) -> Judged:
@@ -30,12 +51,7 @@ def judge(layout: Layout, before: Before, groups: Sequence[int], settings: PPOSe
     """
     rewards_D = _rewards(layout, before, settings)
     values_D = before.values_D
-    rows = list(decisions_of(layout))
-    longest = max(map(len, rows))
-    places = [list(row) + [0] * (longest - len(row)) for row in rows]
-    places_BT = torch.tensor(places, device=rewards_D.device)
-    lengths_B = torch.tensor([len(row) for row in rows], device=rewards_D.device)
-    mask_BT = torch.arange(longest, device=rewards_D.device)[None] < lengths_B[:, None]
+    places_BT, mask_BT = by_trajectory(layout, rewards_D.device)
     values_BT, rewards_BT = values_D[places_BT], rewards_D[places_BT]
     returns_D, advantages_D = torch.zeros_like(rewards_D), torch.zeros_like(rewards_D)
     used_D = torch.ones_like(advantages_D, dtype=torch.bool)

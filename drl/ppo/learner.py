@@ -17,7 +17,7 @@ import torch
 from torch import nn
 
 from drl.errors import RunError
-from drl.ppo.advantages import judge, whiten_used
+from drl.ppo.advantages import EQUAL, judge, whiten_used
 from drl.ppo.batches import Part, parts_of
 from drl.ppo.before import Before, describe, score_before
 from drl.ppo.judged import Judged
@@ -28,14 +28,11 @@ from drl.ppo.processes import summed
 from drl.ppo.settings import PPOSettings
 from drl.ppo.targets import Targets, aim
 from drl.ppo.told import Sums, Tally
-from drl.ppo.trajectory import Trajectory
+from drl.ppo.trajectory import Trajectory, group_numbers
 from drl.runtime.seeds import derive
 
 MAX_BAD_STEPS = 3
 """Steps in a row whose gradients are no numbers, before learning gives up."""
-
-_EQUAL = 1e-6
-"""Advantages up to which decisions are as good as each other."""
 
 _LOG = logging.getLogger(__name__)
 
@@ -72,7 +69,7 @@ class PPOLearner:
             raise ValueError("there is no trajectory to learn from; collect some first")
         layout = lay_out(trajectories, self.settings.level, _decoder_start(self.policy))
         before = score_before(self.policy, layout, len(trajectories), self._parts)
-        judged = judge(layout, before, _numbered([t.group for t in trajectories]), self.settings)
+        judged = judge(layout, before, group_numbers(trajectories), self.settings)
         numbers = describe(trajectories, layout, before, judged, has_critic=self._uses_values)
         is_skipped = self._has_nothing_to_learn(judged)
         numbers["skipped"] = float(is_skipped)
@@ -87,7 +84,7 @@ class PPOLearner:
     def _has_nothing_to_learn(self, judged: Judged) -> bool:
         """Whether nothing in the batch was better than anything else; said in the log."""
         counted_D = judged.used_D & (judged.weights_D > 0)
-        differs = (counted_D & (judged.advantages_D.abs() > _EQUAL)).any()
+        differs = (counted_D & (judged.advantages_D.abs() > EQUAL)).any()
         if summed(differs.float()) > 0:
             return False
         if self._uses_values:
@@ -189,8 +186,3 @@ def _split(order: Sequence[int], count: int) -> Iterator[Sequence[int]]:
     """Nearly equal chunks, always so many, so that all processes take as many steps."""
     for place in range(count):
         yield order[place * len(order) // count : (place + 1) * len(order) // count]
-
-
-def _numbered(names: Sequence[str]) -> list[int]:
-    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    return [numbers[name] for name in names]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from drl.types import Sampled
@@ -42,3 +43,9 @@ class Trajectory:
         return sum(
             turn.reward + sum(sum(row) for row in turn.token_rewards or ()) for turn in self.turns
         )
+
+
+def group_numbers(trajectories: Sequence[Trajectory]) -> list[int]:
+    """The number of the group of each, from 0 on, in the order in which groups come."""
+    numbers: dict[str, int] = {}
+    return [numbers.setdefault(each.group, len(numbers)) for each in trajectories]

@@ -25,13 +25,11 @@ from torch import Tensor
 
 from drl.errors import ConfigError
 from drl.ops.returns import leave_one_out_means, returns_to_go
-from drl.ppo.layout import Layout, decisions_of
-from drl.ppo.trajectory import Trajectory
+from drl.ppo.advantages import EQUAL, by_trajectory
+from drl.ppo.layout import Layout
+from drl.ppo.trajectory import Trajectory, group_numbers
 
 Baseline = Literal["dialogue", "turn"]
-
-_EQUAL = 1e-6
-"""Advantages up to which turns are as good as each other."""
 
 
 class TokenAdvantages(NamedTuple):
@@ -47,7 +45,7 @@ class TokenAdvantages(NamedTuple):
     @property
     def differ(self) -> bool:
         """Whether any token was better or worse than expected."""
-        return bool((self.used_N & (self.advantages_N.abs() > _EQUAL)).any())
+        return bool((self.used_N & (self.advantages_N.abs() > EQUAL)).any())
 
 
 def advantages_of(
@@ -86,20 +84,18 @@ def advantages_of(
 
 def _compared(trajectories: Sequence[Trajectory], layout: Layout, baseline: Baseline) -> Tensor:
     """Advantages by other dialogues of the task, float [D]; NaN where there is none."""
-    groups_B = _numbered([trajectory.group for trajectory in trajectories])
-    rewards_D = torch.tensor(layout.rewards)
-    rows = list(decisions_of(layout))
-    lengths_B = torch.tensor([len(row) for row in rows])
-    mask_BT = torch.arange(int(lengths_B.max()))[None] < lengths_B[:, None]
-    rewards_BT = torch.zeros(mask_BT.shape).masked_scatter(mask_BT, rewards_D)
-    returns_BT = returns_to_go(rewards_BT, mask_BT, 1.0, torch.zeros(len(rows)))
+    groups_B = torch.tensor(group_numbers(trajectories))
+    rows = by_trajectory(layout, torch.device("cpu"))
+    rewards_BT = torch.tensor(layout.rewards)[rows.decisions_BT]
+    nothing_B = torch.zeros(len(trajectories))
+    returns_BT = returns_to_go(rewards_BT, rows.mask_BT, 1.0, nothing_B)
     if baseline == "dialogue":
         totals_B = returns_BT[:, 0]
         advantages_BT = (totals_B - leave_one_out_means(totals_B, groups_B))[:, None]
     else:
         others = [leave_one_out_means(returns_B, groups_B) for returns_B in returns_BT.unbind(1)]
         advantages_BT = returns_BT - torch.stack(others, dim=1)
-    return advantages_BT.expand(mask_BT.shape)[mask_BT]
+    return advantages_BT.expand(rows.mask_BT.shape)[rows.mask_BT]
 
 
 def _check_apart(trajectories: Sequence[Trajectory]) -> None:
@@ -116,8 +112,3 @@ def _check_apart(trajectories: Sequence[Trajectory]) -> None:
                         "credit compares dialogues with one another that share turns, as those of "
                         "one tree do, which is biased; set credit=tree, or rollout=single"
                     )
-
-
-def _numbered(names: Sequence[str]) -> Tensor:
-    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    return torch.tensor([numbers[name] for name in names])
