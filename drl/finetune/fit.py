@@ -17,8 +17,8 @@ from zipfile import is_zipfile
 from drl.errors import RunError
 from drl.finetune.processes import first_one_first, is_sharded
 from drl.finetune.settings import FitSettings
-from drl.runtime.lines import LineFile, whole_lines
-from drl.runtime.metrics import keep_metrics
+from drl.runtime.lines import LineFile
+from drl.runtime.metrics import keep_metrics, read_metrics
 
 if TYPE_CHECKING:
     from transformers import Trainer, TrainerCallback
@@ -273,7 +273,7 @@ def _steps_of(state: Path) -> int:
 
 def _numbers(metrics: Path) -> dict[str, float]:
     """The training as a whole, from lines each of which tells of the updates since the last."""
-    logged = [json.loads(line) for _, line in whole_lines(metrics)]
+    logged = read_metrics(metrics)
     updates = [0, *(entry["update"] for entry in logged)]
     spans = [now - before for before, now in pairwise(updates)]
     losses = [entry["loss"] * span for entry, span in zip(logged, spans, strict=True)]

@@ -11,6 +11,11 @@ from drl.runtime.lines import whole_lines
 METRICS = "metrics.jsonl"
 
 
+def read_metrics(metrics: Path) -> list[dict[str, float]]:
+    """The numbers of each update, in order, under their names; `update` counts from 1."""
+    return [json.loads(line) for _, line in whole_lines(metrics)]
+
+
 def keep_metrics(metrics: Path, last_update: int) -> None:
     """Drop the lines of updates after this one: they are made again."""
     if not metrics.exists():

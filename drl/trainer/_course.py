@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from drl.runtime.lines import whole_lines
-from drl.runtime.metrics import METRICS
+from drl.runtime.metrics import METRICS, read_metrics
 from drl.trainer._evaluations import Evaluations
 from drl.types import JSON
 
@@ -26,7 +24,7 @@ def training_of(
             to tell them under.
         in_all: metrics of which the sum is told.
     """
-    lines = _lines(folder)
+    lines = read_metrics(folder / METRICS)
     span = max(1, round(_SHARE * len(lines)))
     first, last = lines[:span], lines[-span:]
     return {
@@ -46,7 +44,7 @@ def data_of(folder: Path, trained_tokens: str) -> dict[str, JSON]:
         folder: of the run.
         trained_tokens: the name of their number in the metrics.
     """
-    lines = _lines(folder)
+    lines = read_metrics(folder / METRICS)
     counts = {"dialogues": "num_trajectories", "turns": "num_turns"}
     counts |= {"trained_tokens": trained_tokens, "broken": "episode/broken"}
     return {name: int(sum(line[key] for line in lines)) for name, key in counts.items()}
@@ -65,10 +63,6 @@ def evaluated(evaluations: Evaluations) -> list[JSON]:
             evaluations.updates(), evaluations.headlines(), compared, strict=False
         )
     ]
-
-
-def _lines(folder: Path) -> list[dict[str, float]]:
-    return [json.loads(line) for _, line in whole_lines(folder / METRICS)]
 
 
 def _mean(lines: Sequence[Mapping[str, float]], name: str) -> float | None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable
 from pathlib import Path
 
-from drl.runtime.lines import whole_lines
-from drl.runtime.metrics import METRICS
+from drl.runtime.metrics import METRICS, read_metrics
 from drl.types import JSON
 
 
@@ -19,7 +17,7 @@ def curves_of(folder: Path, names: Iterable[str]) -> dict[str, JSON]:
         folder: of the run.
         names: of the numbers.
     """
-    lines = [json.loads(line) for _, line in whole_lines(folder / METRICS)]
+    lines = read_metrics(folder / METRICS)
     curves: dict[str, JSON] = {}
     for name in names:
         points = [(line["update"], line[name]) for line in lines if name in line]
