@@ -37,6 +37,11 @@ class Dialogue:
     stretches: tuple[Stretch, ...]
     worth: float | None
 
+    @property
+    def total(self) -> float:
+        """What it is worth, and 0 where that is not known."""
+        return self.worth or 0.0
+
 
 def dialogues(tree: DialogueTree) -> list[Dialogue]:
     """Those that neither broke nor were cut by a collapse, by leaf."""
@@ -47,6 +52,11 @@ def dialogues(tree: DialogueTree) -> list[Dialogue]:
         if stretches and leaf.stop not in _LEFT_OUT:
             found.append(Dialogue(leaf, stretches, _worth(leaf, path)))
     return found
+
+
+def valued(tree: DialogueTree) -> list[Dialogue]:
+    """Those of `dialogues` whose worth is known."""
+    return [dialogue for dialogue in dialogues(tree) if dialogue.worth is not None]
 
 
 def earned(node: Node) -> float:
@@ -77,7 +87,7 @@ def spread(
         pairs = zip(dialogue.stretches, rewards_of(dialogue), strict=True)
         weight = share[dialogue.leaf.id]
         turns = tuple(CreditedTurn(stretch.nodes, reward, weight) for stretch, reward in pairs)
-        credited.append(CreditedDialogue(dialogue.leaf.id, turns, dialogue.worth or 0.0))
+        credited.append(CreditedDialogue(dialogue.leaf.id, turns, dialogue.total))
     return credited
 
 

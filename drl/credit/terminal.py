@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from drl.credit._dialogues import Dialogue, dialogues, spread
+from drl.credit._dialogues import Dialogue, spread, valued
 from drl.credit.base import Credit, CreditedDialogue
 from drl.tree.dialogue_tree import DialogueTree
 
@@ -19,9 +19,8 @@ class TerminalCredit(Credit):
 
     def assign(self, tree: DialogueTree) -> list[CreditedDialogue]:
         """The dialogues whose total is known."""
-        known = [dialogue for dialogue in dialogues(tree) if dialogue.worth is not None]
-        return spread(tree, known, _rewards)
+        return spread(tree, valued(tree), _rewards)
 
 
 def _rewards(dialogue: Dialogue) -> list[float]:
-    return [0.0] * (len(dialogue.stretches) - 1) + [dialogue.worth or 0.0]
+    return [0.0] * (len(dialogue.stretches) - 1) + [dialogue.total]

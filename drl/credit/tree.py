@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from drl.credit._dialogues import Dialogue, dialogues, earned, shares
+from drl.credit._dialogues import Dialogue, dialogues, earned, shares, valued
 from drl.credit.base import Credit, CreditedDialogue, CreditedTurn
 from drl.errors import DataError
 from drl.tree.dialogue_tree import DialogueTree, Node
@@ -56,9 +56,7 @@ class TreeCredit(Credit):
                 "with them is biased; sample trees with rollout.collapse_to=never, or choose "
                 "another credit"
             )
-        played = dialogues(tree)
-        if self.pays == "score":
-            played = [dialogue for dialogue in played if dialogue.worth is not None]
+        played = valued(tree) if self.pays == "score" else dialogues(tree)
         forest = _Forest(tree, played, self._paid(tree, played))
         seen: set[tuple[int, ...]] = set()
         return [self._credited(forest, dialogue, seen) for dialogue in played]
@@ -67,7 +65,7 @@ class TreeCredit(Credit):
         """The reward that is paid at each node, where there is one."""
         if self.pays == "events":
             return {node.id: earned(node) for node in tree.nodes}
-        return {dialogue.leaf.id: dialogue.worth or 0.0 for dialogue in played}
+        return {dialogue.leaf.id: dialogue.total for dialogue in played}
 
     def _credited(
         self, forest: _Forest, dialogue: Dialogue, seen: set[tuple[int, ...]]
@@ -76,7 +74,7 @@ class TreeCredit(Credit):
         for stretch in dialogue.stretches:
             nodes = stretch.nodes
             is_last = stretch is dialogue.stretches[-1]
-            at_end = (dialogue.worth or 0.0) if is_last else 0.0
+            at_end = dialogue.total if is_last else 0.0
             turn = CreditedTurn(
                 nodes,
                 reward=stretch.events if self.pays == "events" else at_end,
@@ -85,7 +83,7 @@ class TreeCredit(Credit):
             )
             seen.add(nodes)
             turns.append(turn)
-        return CreditedDialogue(dialogue.leaf.id, tuple(turns), dialogue.worth or 0.0)
+        return CreditedDialogue(dialogue.leaf.id, tuple(turns), dialogue.total)
 
 
 class _Forest:

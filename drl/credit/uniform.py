@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from drl.credit._dialogues import Dialogue, dialogues, spread
+from drl.credit._dialogues import Dialogue, spread, valued
 from drl.credit.base import Credit, CreditedDialogue
 from drl.tree.dialogue_tree import DialogueTree
 
@@ -22,10 +22,9 @@ class UniformCredit(Credit):
 
     def assign(self, tree: DialogueTree) -> list[CreditedDialogue]:
         """The dialogues whose total is known."""
-        known = [dialogue for dialogue in dialogues(tree) if dialogue.worth is not None]
-        return spread(tree, known, _rewards)
+        return spread(tree, valued(tree), _rewards)
 
 
 def _rewards(dialogue: Dialogue) -> list[float]:
     num_turns = len(dialogue.stretches)
-    return [(dialogue.worth or 0.0) / num_turns] * num_turns
+    return [dialogue.total / num_turns] * num_turns
