@@ -102,8 +102,7 @@ class _Drawn:
             rows = zip(self._prompts, self._tokens, strict=True)
             written = [[*prompt, *text] for prompt, text in rows]
         tokens_B = draw(logits_BV, written, self._drawing, self._generator)
-        scaled_BV = logits_BV / (self._drawing.temperature or 1.0)
-        chosen_B = scaled_BV.log_softmax(dim=-1).gather(1, tokens_B[:, None])[:, 0]
+        chosen_B = log_probs_of(tokens_B, logits_BV, self._drawing)
         chosen = zip(tokens_B.tolist(), chosen_B.tolist(), strict=True)
         for row, (token, log_prob) in enumerate(chosen):
             if self._is_open[row]:
@@ -148,6 +147,15 @@ def draw(
         logits_BV = _nucleus(logits_BV, drawing.top_p)
     probs_BV = logits_BV.softmax(dim=-1).cpu()
     return torch.multinomial(probs_BV, 1, generator=generator)[:, 0].to(logits_BV.device)
+
+
+def log_probs_of(tokens_B: Tensor, logits_BV: Tensor, drawing: Drawing) -> Tensor:
+    """Log-probabilities of drawn tokens before any filter or penalty, float `[B]`.
+
+    At temperature 0 they are those at temperature 1.
+    """
+    scaled_BV = logits_BV / (drawing.temperature or 1.0)
+    return scaled_BV.log_softmax(dim=-1).gather(1, tokens_B[:, None])[:, 0]
 
 
 def _penalised(logits_BV: Tensor, written: Sequence[Sequence[int]], penalty: float) -> Tensor:

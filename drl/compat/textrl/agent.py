@@ -23,7 +23,7 @@ from drl.compat.textrl._statistics import Statistics
 from drl.compat.textrl._user_reward import as_vector
 from drl.errors import RunError
 from drl.ppo.checkpoint import WEIGHTS, load_learner_state, save_learner
-from drl.ppo.generate import Drawing, draw
+from drl.ppo.generate import Drawing, draw, log_probs_of
 from drl.ppo.learner import PPOLearner
 from drl.types import Sampled
 
@@ -214,9 +214,8 @@ class TextRLAgent:
         tokens_S = draw(seen.logits_SV, written, drawing, self.generator)
         if self.training:
             episode = self._opened(slot, seen)
-            scaled_SV = (seen.logits_SV / drawing.temperature).log_softmax(dim=-1)
-            chosen_S = scaled_SV.gather(1, tokens_S[:, None])[:, 0].tolist()
-            for row, log_prob in zip(episode.log_probs, chosen_S, strict=True):
+            chosen_S = log_probs_of(tokens_S, seen.logits_SV, drawing)
+            for row, log_prob in zip(episode.log_probs, chosen_S.tolist(), strict=True):
                 row.append(log_prob)
         return tokens_S.cpu().numpy()
 
