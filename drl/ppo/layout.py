@@ -46,11 +46,6 @@ class TokenSequence:
     spans: list[Span] = field(default_factory=list)
     sites: list[ValueSite] = field(default_factory=list)
 
-    @property
-    def num_sampled(self) -> int:
-        """Tokens that the policy wrote and learns from."""
-        return sum(span.end - span.start for span in self.spans)
-
 
 @dataclass(frozen=True, slots=True)
 class Layout:
@@ -158,24 +153,25 @@ class _Builder:
 
     def _continued(self, current: TokenSequence | None, call: Sampled) -> TokenSequence:
         """The sequence that a call stands in, up to the end of its prompt."""
-        if self._decoder_start is not None:
-            new = TokenSequence([self._decoder_start], encoder_ids=call.prompt_ids)
-        else:
+        if self._decoder_start is None and current is not None:
             prompt = list(call.prompt_ids)
-            if current is not None and prompt[: len(current.ids)] == current.ids:
+            if prompt[: len(current.ids)] == current.ids:
                 current.ids.extend(prompt[len(current.ids) :])
                 return current
-            new = TokenSequence(prompt)
+        new = self._opened(call.prompt_ids)
         self._sequences.append(new)
         return new
 
     def _next(self, number: int, prompt: tuple[int, ...]) -> TokenSequence:
-        if self._decoder_start is not None:
-            sequence = TokenSequence([self._decoder_start], encoder_ids=prompt)
-        else:
-            sequence = TokenSequence(list(prompt))
+        sequence = self._opened(prompt)
         sequence.sites.append(ValueSite(number, len(sequence.ids) - 1))
         return sequence
+
+    def _opened(self, prompt: tuple[int, ...]) -> TokenSequence:
+        """A new sequence up to the end of a prompt."""
+        if self._decoder_start is not None:
+            return TokenSequence([self._decoder_start], encoder_ids=prompt)
+        return TokenSequence(list(prompt))
 
     def done(self) -> Layout:
         """Everything, as it was numbered."""

@@ -24,13 +24,13 @@ _NONE = 1e-8  # of a minibatch in which nothing counts, so that its loss is 0
 
 @dataclass(frozen=True, slots=True)
 class Objective:
-    """PPO's loss over a minibatch of `num_tokens` shares and `num_values` weights in all."""
+    """PPO's loss over a minibatch; its sums are divided by `all_shares` and `all_weights`."""
 
     settings: PPOSettings
     before: Before
     targets: Targets
-    num_tokens: Tensor
-    num_values: Tensor
+    all_shares: Tensor
+    all_weights: Tensor
     uses_values: bool
 
     @classmethod
@@ -46,9 +46,9 @@ class Objective:
         zero = targets.shares_N.new_zeros(())
         shares = [targets.shares_N[part.tokens_N].sum() for part in parts]
         weights = [targets.value_weights_D[part.decisions_M].sum() for part in parts]
-        num_tokens = summed(sum(shares, zero)).clamp(min=_NONE)
-        num_values = summed(sum(weights, zero)).clamp(min=_NONE)
-        return cls(settings, before, targets, num_tokens, num_values, uses_values)
+        all_shares = summed(sum(shares, zero)).clamp(min=_NONE)
+        all_weights = summed(sum(weights, zero)).clamp(min=_NONE)
+        return cls(settings, before, targets, all_shares, all_weights, uses_values)
 
     def loss(self, scored: Scored, part: Part) -> tuple[Tensor, dict[str, Tensor]]:
         """A part's share of the loss, and the sums that are told of it."""
@@ -58,8 +58,8 @@ class Objective:
         surrogate = clipped_surrogate(
             scored.log_probs, old_N, self.targets.advantages_N[tokens_N], self.settings.clip
         )
-        policy_loss = (weights_N * surrogate.loss).sum() / self.num_tokens
-        other_loss = (weights_N * self._costs(scored, tokens_N)).sum() / self.num_tokens
+        policy_loss = (weights_N * surrogate.loss).sum() / self.all_shares
+        other_loss = (weights_N * self._costs(scored, tokens_N)).sum() / self.all_shares
         value = clipped_value_loss(
             scored.values,
             self.before.values_D[decisions_M],
@@ -70,7 +70,7 @@ class Objective:
         value_sum = (value_weights_M * value.loss).sum()
         loss = policy_loss + other_loss
         if self.uses_values:
-            loss = loss + self.settings.value_weight * value_sum / self.num_values
+            loss = loss + self.settings.value_weight * value_sum / self.all_weights
         kept_N = weights_N > 0
         log_probs_N = scored.log_probs.detach()
         ratio_N = (log_probs_N - old_N).exp()

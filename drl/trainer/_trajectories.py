@@ -7,7 +7,7 @@ is known what the agent would have read next.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from drl.credit.base import Credit, CreditedDialogue, CreditedTurn
 from drl.errors import ConfigError
@@ -59,7 +59,7 @@ class Recorder:
                 records.append(self._record(tree, turn, calls))
             elif records:
                 last = records.pop()
-                records.append(_with_reward(last, last.reward + turn.reward))
+                records.append(replace(last, reward=last.reward + turn.reward))
         return records
 
     def _record(
@@ -75,13 +75,7 @@ class Recorder:
         if not (events and self.credit.pays_events and len(calls) == 1):
             return record
         rewards = self._by_token(calls[0], events)
-        return TurnRecord(
-            calls,
-            turn.reward - sum(rewards),
-            token_rewards=(rewards,),
-            weight=turn.weight,
-            advantage=turn.advantage,
-        )
+        return replace(record, reward=turn.reward - sum(rewards), token_rewards=(rewards,))
 
     def _by_token(self, call: Sampled, events: Sequence[RewardEvent]) -> tuple[float, ...]:
         """Rewards of single tokens: an event's goes to the token that completes its text."""
@@ -135,7 +129,3 @@ def _calls(tree: DialogueTree, turn: CreditedTurn) -> tuple[Sampled, ...]:
             "learned from them; choose llm=hf and an agent that speaks through it"
         )
     return tuple(calls)
-
-
-def _with_reward(record: TurnRecord, reward: float) -> TurnRecord:
-    return TurnRecord(record.calls, reward, record.token_rewards, record.weight, record.advantage)
