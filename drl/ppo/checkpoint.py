@@ -1,7 +1,7 @@
 """A learner's state in a folder: weights, critic, start, optimizer, and how often it has learned.
 
 Everything is safetensors and JSON; nothing that is read back can run code. A folder appears whole:
-who is killed while writing leaves the last one as it was.
+who is killed while writing leaves the last one, at its place or where `has_state` finds it.
 """
 
 from __future__ import annotations
@@ -38,13 +38,25 @@ def save_learner(learner: PPOLearner, folder: Path) -> None:
         save_file(_contiguous(_optimizer_tensors(learner)), draft / OPTIMIZER)
         state = {"num_updates": learner.num_updates, "num_bad_steps": learner.num_bad_steps}
         (draft / STATE).write_text(json.dumps(state))
-        shutil.rmtree(folder, ignore_errors=True)
+        before = _before(folder)
+        if folder.exists():
+            shutil.rmtree(before, ignore_errors=True)
+            os.replace(folder, before)
         os.replace(draft, folder)
+        shutil.rmtree(before, ignore_errors=True)
     except OSError as error:
         raise RunError(
             f"{folder}: cannot be written ({error.strerror}); make room and start the same command "
             "again"
         ) from error
+
+
+def has_state(folder: Path) -> bool:
+    """Whether there is a state to go on from; one that a killed save laid aside is put back."""
+    before = _before(folder)
+    if not folder.exists() and before.exists():
+        os.replace(before, folder)
+    return folder.is_dir()
 
 
 def load_learner_state(learner: PPOLearner, folder: Path) -> None:
@@ -66,6 +78,11 @@ def load_learner_state(learner: PPOLearner, folder: Path) -> None:
     _load_optimizer(learner, moments)
     learner.num_updates = state["num_updates"]
     learner.num_bad_steps = state["num_bad_steps"]
+
+
+def _before(folder: Path) -> Path:
+    """Where the last state lies while the next one takes its place."""
+    return folder.with_name(folder.name + ".before")
 
 
 def _optimizer_tensors(learner: PPOLearner) -> dict[str, Tensor]:

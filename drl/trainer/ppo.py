@@ -69,7 +69,7 @@ class PPOTrainer(OnlineTrainer):
                 "trainer.ppo.level=dialogue makes one decision of all turns, but this credit tells "
                 "how good each of them was; use level=turn"
             )
-        from drl.ppo.checkpoint import load_learner_state, save_learner
+        from drl.ppo.checkpoint import has_state, load_learner_state, save_learner
         from drl.ppo.learner import PPOLearner
         from drl.ppo.policy import Policy
 
@@ -77,7 +77,7 @@ class PPOTrainer(OnlineTrainer):
         policy = Policy(practice.learning.model, self.critic, practice.temperature, seed % 2**32)
         learner = PPOLearner(policy, self.ppo, seed)
         state, metrics = practice.folder / RESUME / "learner", practice.folder / METRICS
-        if state.is_dir():
+        if has_state(state):
             load_learner_state(learner, state)
         keep_metrics(metrics, learner.num_updates)
         with (

@@ -1,12 +1,16 @@
+import contextlib
+import itertools
 import logging
 import math
+import os
+import shutil
 
 import pytest
 import torch
 from ppo.models import call, critic, dialogue, make, settings
 
 from drl.errors import ConfigError, RunError
-from drl.ppo.checkpoint import load_learner_state, save_learner
+from drl.ppo.checkpoint import has_state, load_learner_state, save_learner
 from drl.ppo.learner import PPOLearner
 from drl.ppo.policy import Policy
 from drl.ppo.trainable import train_only
@@ -203,6 +207,46 @@ def test_a_learner_that_was_saved_goes_on_as_if_it_had_not_stopped(tmp_path, cri
         resumed.update(BATCH)
     assert _same(_weights(straight), _weights(resumed), rtol=0, atol=0)
     assert resumed.num_updates == 4
+
+
+@pytest.mark.parametrize("place", ["replace", "rmtree"])
+@pytest.mark.parametrize("number", range(3))
+def test_who_is_killed_while_saving_again_goes_on_from_a_whole_state(
+    tmp_path, monkeypatch, place, number
+):
+    learner = _learner()
+    learner.update(BATCH)
+    save_learner(learner, tmp_path / "state")
+    learner.update(BATCH)
+    with monkeypatch.context() as patched:
+        module = os if place == "replace" else shutil
+        patched.setattr(module, place, _killed_at(number, getattr(module, place)))
+        with contextlib.suppress(KeyboardInterrupt):
+            save_learner(learner, tmp_path / "state")
+    resumed = _learner()
+    assert has_state(tmp_path / "state")
+    load_learner_state(resumed, tmp_path / "state")
+    assert resumed.num_updates in (1, 2)
+    save_learner(learner, tmp_path / "state")
+    assert [each.name for each in tmp_path.iterdir()] == ["state"]
+
+
+def _killed_at(number, change):
+    """A change to files that ends in the middle when it is called for the n-th time, from 0 on."""
+    calls = itertools.count()
+
+    def changed(path, *others, **options):
+        if next(calls) == number:
+            if not others and path.is_dir():  # a folder that is removed loses a file first
+                next(path.iterdir()).unlink()
+            raise KeyboardInterrupt
+        return change(path, *others, **options)
+
+    return changed
+
+
+def test_nothing_saved_is_no_state(tmp_path):
+    assert not has_state(tmp_path / "state")
 
 
 def test_a_damaged_state_is_named(tmp_path):
