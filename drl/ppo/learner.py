@@ -11,6 +11,7 @@ Axes: N tokens, D decisions, M those of a part, B trajectories.
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Iterator, Sequence
 
 import torch
@@ -113,7 +114,9 @@ class PPOLearner:
                 parts = list(self._parts([sequences[place] for place in chunk]))
                 sums = self._backward(parts, before, targets)
                 tally.add(sums)
-                is_far = sums["kl"] / max(sums["tokens"], 1.0) > (self.settings.target_kl or 1e9)
+                is_far = sums["kl"] / max(sums["tokens"], 1.0) > (
+                    self.settings.target_kl or math.inf
+                )
                 if is_far:
                     self.optimizer.zero_grad(set_to_none=True)
                     return tally.numbers(stopped_early=True)

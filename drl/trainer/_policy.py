@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from drl.errors import ConfigError
+from drl.errors import ConfigError, RunError
 from drl.finetune.learner import Learner, load_learner
 from drl.finetune.settings import LoraSettings
 from drl.llm.base import Weights
@@ -54,17 +54,27 @@ class Learning:
     adapted: Learner | None
 
     def save(self, folder: Path) -> Path:
-        """Write what was learned below a folder; gives its place."""
+        """Write what was learned below a folder; gives its place.
+
+        Raises:
+            RunError: it cannot be written.
+        """
         if self.adapted is not None:
             self.adapted.save(folder / ADAPTER_OF_RUN, None)
             return folder / ADAPTER_OF_RUN
         place = folder / MODEL_OF_RUN
         draft = place.with_name(place.name + ".draft")
-        shutil.rmtree(draft, ignore_errors=True)
-        self.model.save_pretrained(draft)
-        self.loaded.tokenizer.save_pretrained(draft)
-        shutil.rmtree(place, ignore_errors=True)
-        draft.rename(place)
+        try:
+            shutil.rmtree(draft, ignore_errors=True)
+            self.model.save_pretrained(draft)
+            self.loaded.tokenizer.save_pretrained(draft)
+            shutil.rmtree(place, ignore_errors=True)
+            draft.rename(place)
+        except OSError as error:
+            raise RunError(
+                f"{place}: cannot be written ({error.strerror}); make room and start the same "
+                "command again"
+            ) from error
         return place
 
 
