@@ -44,10 +44,9 @@ def save_learner(learner: PPOLearner, folder: Path) -> None:
             os.replace(folder, before)
         os.replace(draft, folder)
         shutil.rmtree(before, ignore_errors=True)
-    except OSError as error:
+    except (OSError, SafetensorError) as error:
         raise RunError(
-            f"{folder}: cannot be written ({error.strerror}); make room and start the same command "
-            "again"
+            f"{folder}: cannot be written ({error}); make room and start the same command again"
         ) from error
 
 

@@ -72,7 +72,7 @@ class PPOLearner:
         before = score_before(self.policy, layout, len(trajectories), self._parts)
         judged = judge(layout, before, group_numbers(trajectories), self.settings)
         numbers = describe(trajectories, layout, before, judged, has_critic=self._uses_values)
-        is_skipped = self._has_nothing_to_learn(judged)
+        is_skipped = self._has_nothing_to_learn(trajectories, judged)
         numbers["skipped"] = float(is_skipped)
         if not is_skipped:
             if self.settings.whiten:
@@ -82,16 +82,19 @@ class PPOLearner:
         self.num_updates += 1
         return numbers
 
-    def _has_nothing_to_learn(self, judged: Judged) -> bool:
+    def _has_nothing_to_learn(self, trajectories: Sequence[Trajectory], judged: Judged) -> bool:
         """Whether nothing in the batch was better than anything else; said in the log."""
+        if self._uses_values:
+            totals = [trajectory.total for trajectory in trajectories]
+            if max(totals) - min(totals) <= EQUAL:
+                _LOG.warning(
+                    "all rewards of a batch are equal; the critic learns them, and the policy "
+                    "updates all the same"
+                )
+            return False
         counted_D = judged.used_D & (judged.weights_D > 0)
         differs = (counted_D & (judged.advantages_D.abs() > EQUAL)).any()
         if summed(differs.float()) > 0:
-            return False
-        if self._uses_values:
-            _LOG.warning(
-                "all rewards of a batch were as the critic expected; it updates all the same"
-            )
             return False
         _LOG.warning("all rewards of each group were equal, so there is nothing to learn from them")
         return True

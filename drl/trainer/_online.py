@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +21,8 @@ from drl.trainer.base import Parts, chosen
 from drl.tree.dialogue_tree import DialogueTree
 from drl.tree.store import RolloutStore
 from drl.types import Role, Step, StopReason, Task, Turn
+
+_LOG = logging.getLogger(__name__)
 
 Job = tuple[Task, int]
 """A task and the number of the trial."""
@@ -76,7 +79,10 @@ class Player:
             with progress_bar(f"update {update + 1}: dialogues", len(jobs)) as bar:
                 await play_all(rollout, jobs, cast, keep, bar)
             trajectories = await self._recorded(jobs, trees, cast)
-        return Played(trajectories, _numbers(list(trees.values())))
+        learned = {trajectory.group for trajectory in trajectories}
+        numbers = _numbers(list(trees.values()))
+        numbers["episode/unlearned"] = float(sum(task.id not in learned for task, _ in jobs))
+        return Played(trajectories, numbers)
 
     async def _recorded(
         self, jobs: Sequence[Job], trees: Mapping[tuple[str, int], DialogueTree], cast: Cast
@@ -89,8 +95,17 @@ class Player:
             bootstrap_at_limit=self.bootstrap_at_limit,
         )
         found: list[Trajectory] = []
+        lost: list[str] = []
         for task, trial in jobs:
-            found += await recorder.trajectories(trees[task.id, trial], task, cast)
+            trajectories = await recorder.trajectories(trees[task.id, trial], task, cast)
+            found += trajectories
+            lost += [] if trajectories else [task.id]
+        if found and lost:
+            _LOG.warning(
+                "task %s: nothing can be learned from its dialogue, since it broke or its prompt "
+                "leaves the model no room; such dialogues are counted in episode/unlearned",
+                lost[0],
+            )
         if not found:
             causes = [node.turn.failure for tree in trees.values() for node in tree.nodes]
             first = next((cause for cause in causes if cause is not None), None)

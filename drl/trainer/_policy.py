@@ -62,6 +62,8 @@ class Learning:
         if self.adapted is not None:
             self.adapted.save(folder / ADAPTER_OF_RUN, None)
             return folder / ADAPTER_OF_RUN
+        from safetensors import SafetensorError
+
         place = folder / MODEL_OF_RUN
         draft = place.with_name(place.name + ".draft")
         try:
@@ -70,10 +72,9 @@ class Learning:
             self.loaded.tokenizer.save_pretrained(draft)
             shutil.rmtree(place, ignore_errors=True)
             draft.rename(place)
-        except OSError as error:
+        except (OSError, SafetensorError) as error:
             raise RunError(
-                f"{place}: cannot be written ({error.strerror}); make room and start the same "
-                "command again"
+                f"{place}: cannot be written ({error}); make room and start the same command again"
             ) from error
         return place
 

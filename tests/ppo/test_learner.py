@@ -117,13 +117,14 @@ def test_equal_rewards_leave_a_group_baseline_nothing_to_learn_and_it_says_so(ca
     assert _same(before, _weights(learner), rtol=0, atol=0)
 
 
-def test_rewards_as_a_critic_expects_them_still_update_with_a_warning(caplog):
+@pytest.mark.parametrize("reward", [0.0, 0.5])
+def test_equal_rewards_still_update_with_a_critic_and_it_says_so(caplog, reward):
     learner = _learner()
     with caplog.at_level(logging.WARNING):
-        told = learner.update([dialogue([1], ([7], 0.0)), dialogue([1], ([8], 0.0))])
+        told = learner.update([dialogue([1], ([7], reward)), dialogue([1], ([8], reward))])
     assert told["skipped"] == 0.0
     assert told["num_steps"] == 1.0
-    assert "as the critic expected" in caplog.text
+    assert "all rewards of a batch are equal" in caplog.text
 
 
 def test_given_advantages_replace_the_estimate_and_weights_their_count():

@@ -145,6 +145,15 @@ def test_settings_that_cannot_work_are_refused_with_what_to_do(game, tmp_path, c
         play(game, tmp_path / "run", *changes)
 
 
+def test_a_prompt_that_leaves_no_room_is_counted_and_named(game, tmp_path, capsys):
+    long = "x" * 2100  # of a context of 2,048
+    folder = play(game, tmp_path / "run", f"dataset.prompts=[Once,{long}]", "trainer.updates=1")
+    (line,) = metrics_of(folder)
+    assert line["episode/unlearned"] == 8.0  # two laps of four texts
+    assert line["num_trajectories"] == 8.0
+    assert "task 1: nothing can be learned" in capsys.readouterr().err
+
+
 def test_a_fault_in_a_reward_stops_the_run_with_the_text(game, tmp_path):
     rules = next(each for each in game if each.startswith("reward.function")).split(":")[0]
     with pytest.raises(RewardError, match="no such thing"):
