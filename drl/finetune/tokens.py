@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from drl.errors import ConfigError
-from drl.llm.base import Message
+from drl.llm.base import Message, chat_text
 from drl.models.chat_template import ChatTemplate
 from drl.types import ToolSpec
 
@@ -75,8 +75,8 @@ class ChatTokens:
         Raises:
             ConfigError: the template refuses the chat, or hides the output in it.
         """
-        before = self._text(prompt, tools, reply_follows=True)
-        after = self._text([*prompt, completion], tools, reply_follows=False)
+        before = chat_text(self._template, prompt, tools, reply_follows=True)
+        after = chat_text(self._template, [*prompt, completion], tools, reply_follows=False)
         prompt_ids = self._template.ids(before)
         if after.startswith(before):
             text = after[len(before) :]
@@ -134,29 +134,25 @@ class ChatTokens:
         begins where the chat parts from the same chat with another output, or at white space before
         it, if what stands there is how the prompt ends; None if that is not so.
         """
-        closed = self._text(prompt, tools, reply_follows=False)
+        closed = chat_text(self._template, prompt, tools, reply_follows=False)
         ending = before[_num_common(before, closed) :]
         if not ending:  # nothing opens a reply: go by the last token
             ending = str(self._template.tokenizer.decode(list(self._template.ids(before)[-1:])))
         border = min(
             _num_common(
                 after,
-                self._text([*prompt, Message("assistant", other)], tools, reply_follows=False),
+                chat_text(
+                    self._template,
+                    [*prompt, Message("assistant", other)],
+                    tools,
+                    reply_follows=False,
+                ),
             )
             for other in ("0", "1")  # it cannot begin as both do
         )
         while border and not after[:border].endswith(ending) and after[border - 1].isspace():
             border -= 1
         return border if after[:border].endswith(ending) else None
-
-    def _text(
-        self, messages: Sequence[Message], tools: Sequence[ToolSpec], *, reply_follows: bool
-    ) -> str:
-        return self._template.text(
-            [message.plain() for message in messages],
-            [tool.to_openai() for tool in tools],
-            reply_follows=reply_follows,
-        )
 
     def _ended(self, output: Ids) -> Ids:
         """Up to the first token that ends a reply; with one where the template writes none."""

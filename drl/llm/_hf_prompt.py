@@ -5,7 +5,7 @@ from __future__ import annotations
 from transformers import PreTrainedTokenizerBase
 
 from drl.errors import ConfigError
-from drl.llm.base import ContextOverflowError, Request
+from drl.llm.base import ContextOverflowError, Request, chat_text
 from drl.models.chat_template import ChatTemplate
 
 
@@ -34,11 +34,7 @@ class Prompts:
             ConfigError: the template refuses the messages.
             ContextOverflowError: they leave no room for the tokens asked for.
         """
-        text = self._template.text(
-            [message.plain() for message in request.messages],
-            [tool.to_openai() for tool in request.tools],
-            reply_follows=True,
-        )
+        text = chat_text(self._template, request.messages, request.tools, reply_follows=True)
         ids = self._template.ids(text)
         if not ids:
             raise ConfigError(

@@ -1,8 +1,7 @@
 """A language model: from messages to sampled continuations.
 
-Models hold settings; weights load and connections open at the first call. Everything that a run
-does with calls (cache, ledger, budget, one request for siblings) lives in `drl.calls`, so a model
-here only answers.
+Models hold settings; weights load and connections open at the first call. What a run does with
+calls (cache, ledger, budget, one request for siblings) lives in `drl.calls`: a model only answers.
 
 To add one, write `drl/llm/<name>.py` with a final `LLM` and `conf/llm/<name>.yaml`;
 `tests/contracts/test_llm.py` then tests it without further work.
@@ -12,7 +11,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -21,6 +20,7 @@ from drl.errors import ConfigError, DrlError
 from drl.types import JSON, Place, Sampled, ToolSpec
 
 if TYPE_CHECKING:
+    from drl.models.chat_template import ChatTemplate
     from drl.models.load import Loaded
 
 Purpose = Literal["agent", "user", "judge"]
@@ -186,6 +186,18 @@ class Weights:
     dtype: Literal["bfloat16", "float32"]
     device: Literal["cpu", "cuda"]
     chat_template: str | None
+
+
+def chat_text(
+    template: ChatTemplate,
+    messages: Sequence[Message],
+    tools: Sequence[ToolSpec],
+    *,
+    reply_follows: bool,
+) -> str:
+    """A chat as its model reads it; see `ChatTemplate.text`."""
+    chat = [message.plain() for message in messages]
+    return template.text(chat, [t.to_openai() for t in tools], reply_follows=reply_follows)
 
 
 class LLM(ABC):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from drl.credit.base import Credit, CreditedDialogue, CreditedTurn
 from drl.errors import ConfigError
+from drl.llm.base import chat_text
 from drl.models.chat_template import ChatTemplate
 from drl.play.cast import Cast
 from drl.play.moves import Play
@@ -107,11 +108,7 @@ class Recorder:
         else:
             return None
         request = play.cast.agent.request(play.situation(branch))
-        text = self.template.text(
-            [message.plain() for message in request.messages],
-            [tool.to_openai() for tool in request.tools],
-            reply_follows=True,
-        )
+        text = chat_text(self.template, request.messages, request.tools, reply_follows=True)
         return self.template.ids(text)[: self.context]
 
 

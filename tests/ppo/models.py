@@ -26,6 +26,17 @@ from drl.types import Sampled
 SIZE = 40
 IDS = {"bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0}
 ATTENTION = {"num_hidden_layers": 2, "num_attention_heads": 2}
+T5 = {
+    "vocab_size": SIZE,
+    "d_model": 16,
+    "d_kv": 8,
+    "d_ff": 32,
+    "num_layers": 2,
+    "num_heads": 2,
+    "decoder_start_token_id": 0,
+    "eos_token_id": 2,
+    "pad_token_id": 0,
+}
 
 KINDS = {
     "gpt2": lambda: GPT2LMHeadModel(
@@ -60,33 +71,9 @@ KINDS = {
             **IDS,
         )
     ),
-    "t5": lambda: T5ForConditionalGeneration(
-        T5Config(
-            vocab_size=SIZE,
-            d_model=16,
-            d_kv=8,
-            d_ff=32,
-            num_layers=2,
-            num_heads=2,
-            decoder_start_token_id=0,
-            eos_token_id=2,
-            pad_token_id=0,
-        )
-    ),
+    "t5": lambda: T5ForConditionalGeneration(T5Config(**T5)),
     "flan_t5": lambda: T5ForConditionalGeneration(
-        T5Config(
-            vocab_size=SIZE,
-            d_model=16,
-            d_kv=8,
-            d_ff=32,
-            num_layers=2,
-            num_heads=2,
-            feed_forward_proj="gated-gelu",
-            tie_word_embeddings=False,
-            decoder_start_token_id=0,
-            eos_token_id=2,
-            pad_token_id=0,
-        )
+        T5Config(**T5, feed_forward_proj="gated-gelu", tie_word_embeddings=False)
     ),
     "bart": lambda: BartForConditionalGeneration(
         BartConfig(

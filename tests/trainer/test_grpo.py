@@ -1,15 +1,22 @@
 import json
 
 import pytest
-import torch
 from safetensors.torch import load_file
 
 from drl.errors import ConfigError
 from drl.tree.store import read_trees
 from tests.llm.tiny_model import save_tiny_model
-from tests.trainer.text_game import GRPO, make_game, play, stop_after
+from tests.trainer.text_game import (
+    ADAPTER,
+    GRPO,
+    make_game,
+    metrics_of,
+    play,
+    same_weights,
+    stop_after,
+    summary_of,
+)
 
-ADAPTER = "checkpoints/final/adapter_model.safetensors"
 LINES = ("Hello there.", "And then?", "Good.")
 
 
@@ -36,21 +43,8 @@ def dialogues(game, tmp_path_factory):
     ]
 
 
-def metrics_of(folder):
-    return [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
-
-
-def summary_of(folder):
-    return json.loads((folder / "summary.json").read_text())
-
-
 def function_of(game):
     return next(each for each in game if each.startswith("reward.function")).split(":")[0]
-
-
-def same_weights(first, second, **tolerance):
-    one, two = load_file(first / ADAPTER), load_file(second / ADAPTER)
-    return all(torch.allclose(one[name], two[name], **tolerance) for name in one)
 
 
 @pytest.mark.slow

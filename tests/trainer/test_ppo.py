@@ -1,33 +1,22 @@
-import json
-
 import pytest
-import torch
-from safetensors.torch import load_file
 
 from drl.errors import ConfigError
 from drl.reward.base import RewardError
 from drl.tree.store import read_trees
-from tests.trainer.text_game import make_game, play, stop_after
-
-ADAPTER = "checkpoints/final/adapter_model.safetensors"
+from tests.trainer.text_game import (
+    ADAPTER,
+    make_game,
+    metrics_of,
+    play,
+    same_weights,
+    stop_after,
+    summary_of,
+)
 
 
 @pytest.fixture(scope="module")
 def game(tmp_path_factory):
     return make_game(tmp_path_factory.mktemp("game"))
-
-
-def metrics_of(folder):
-    return [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
-
-
-def summary_of(folder):
-    return json.loads((folder / "summary.json").read_text())
-
-
-def same_weights(first, second, **tolerance):
-    one, two = load_file(first / ADAPTER), load_file(second / ADAPTER)
-    return all(torch.allclose(one[name], two[name], **tolerance) for name in one)
 
 
 @pytest.mark.slow

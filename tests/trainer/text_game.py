@@ -1,10 +1,16 @@
 """A text game for a tiny model: prompts, pay for the first half of the alphabet, a training."""
 
+import json
 from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file
 
 from drl.launch import run
 from tests.llm.tiny_model import save_tiny_model
 
+ADAPTER = "checkpoints/final/adapter_model.safetensors"
 CONF = Path(__file__).parents[2] / "conf"
 PPO = ("trainer=ppo", "trainer.ppo.learning_rate=5e-3", "trainer.ppo.value_learning_rate=5e-3")
 GRPO = (
@@ -64,3 +70,19 @@ def stop_after(game: list[str], num_texts: int) -> None:
 def play(game: list[str], folder: Path, *overrides: str) -> Path:
     """Run it in a folder, with changes."""
     return run(CONF, [*game, f"hydra.run.dir={folder}", *overrides])
+
+
+def metrics_of(folder: Path) -> list[dict[str, float]]:
+    """A line for each update of a run."""
+    return [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+
+
+def summary_of(folder: Path) -> dict[str, Any]:
+    """What a run says of itself."""
+    return json.loads((folder / "summary.json").read_text())
+
+
+def same_weights(first: Path, second: Path, **tolerance: float) -> bool:
+    """Whether two runs learned the same adapter."""
+    one, two = load_file(first / ADAPTER), load_file(second / ADAPTER)
+    return all(torch.allclose(one[name], two[name], **tolerance) for name in one)

@@ -22,7 +22,7 @@ from drl.compat.textrl._observation import Observation, Seen
 from drl.compat.textrl._statistics import Statistics
 from drl.compat.textrl._user_reward import as_vector
 from drl.errors import RunError
-from drl.ppo.checkpoint import WEIGHTS, load_learner_state, save_learner
+from drl.ppo.checkpoint import WEIGHTS, has_state, load_learner_state, save_learner
 from drl.ppo.generate import Drawing, draw, log_probs_of
 from drl.ppo.learner import PPOLearner
 from drl.types import Sampled
@@ -200,7 +200,7 @@ class TextRLAgent:
             ConfigError: it was saved by an agent that trains other weights.
         """
         folder = Path(dirname)
-        if not (folder / WEIGHTS).is_file():
+        if not (has_state(folder) and (folder / WEIGHTS).is_file()):
             pickled = (folder / "model.pt").is_file()
             lack = "is of TextRL 0.2, a pickle, which could run code" if pickled else "is not there"
             raise RunError(f"{folder / WEIGHTS} {lack}; name a folder that agent.save wrote")

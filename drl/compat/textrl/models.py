@@ -124,6 +124,19 @@ def is_adapted(model: object) -> bool:
     return isinstance(model, PeftModel)
 
 
+def refuse_reference(model: object, ref_model: object | None) -> None:
+    """Refuse a reference for a model that is one itself: without its adapter's later changes.
+
+    Raises:
+        ConfigError: both are given.
+    """
+    if ref_model is not None and is_adapted(model):
+        raise ConfigError(
+            "ref_model is given, but the model has an adapter, and is itself the reference as it "
+            "starts; leave ref_model out"
+        )
+
+
 def check_decoder_only(model: Model, what: str) -> None:
     """Refuse a model that TRL's trainers of language models cannot train.
 

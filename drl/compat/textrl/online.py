@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any
 from drl.compat.textrl._trainer import TRLTrainer, check_algorithm, checked
 from drl.compat.textrl.config import ONLINE, TextRLConfig
 from drl.compat.textrl.data import validate_prompt_dataset
-from drl.compat.textrl.models import check_decoder_only, frozen_copy, is_adapted
+from drl.compat.textrl.models import (
+    check_decoder_only,
+    frozen_copy,
+    is_adapted,
+    refuse_reference,
+)
 from drl.compat.textrl.prompts import check_fits, prompt_ids
 from drl.compat.textrl.rewards import BaseReward, RewardFn, to_reward_fn
 from drl.errors import ConfigError
@@ -73,11 +78,8 @@ class OnlineTrainer(TRLTrainer):
         args: Any = config.to_trl_config()
         _check_prompts(model, tokenizer, data["train_dataset"], args.max_completion_length)
         if args.beta == 0.0 or is_adapted(model):
-            if ref_model is not None and args.beta != 0.0:
-                raise ConfigError(
-                    "ref_model is given, but the model has an adapter, and is itself the "
-                    "reference as it starts; leave ref_model out"
-                )
+            if args.beta != 0.0:
+                refuse_reference(model, ref_model)
             super().__init__(_build(config.algo, args, parts))
         else:
             reference = frozen_copy(model) if ref_model is None else ref_model

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Any
 from drl.compat.textrl._trainer import TRLTrainer, check_algorithm, checked
 from drl.compat.textrl.config import DPO_LOSSES, TextRLConfig
 from drl.compat.textrl.data import validate_kto_dataset, validate_preference_dataset
-from drl.compat.textrl.models import check_decoder_only, frozen_copy, is_adapted
+from drl.compat.textrl.models import (
+    check_decoder_only,
+    frozen_copy,
+    is_adapted,
+    refuse_reference,
+)
 from drl.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -56,11 +61,7 @@ class PreferenceTrainer(TRLTrainer):
             )
         check = validate_kto_dataset if is_kto else validate_preference_dataset
         data = checked(train_dataset, eval_dataset, check)
-        if ref_model is not None and is_adapted(model):
-            raise ConfigError(
-                "ref_model is given, but the model has an adapter, and is itself the reference "
-                "as it starts; leave ref_model out"
-            )
+        refuse_reference(model, ref_model)
         if ref_model is None and not is_adapted(model):
             ref_model = frozen_copy(model)
         parts: dict[str, Any] = {

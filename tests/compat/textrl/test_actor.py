@@ -189,12 +189,10 @@ def test_blocks_that_only_the_environment_is_told_of_stay_frozen_and_it_says_so(
     assert sum(weight.requires_grad for weight in env.model.parameters()) == 1
 
 
-def test_without_a_gpu_all_runs_on_the_cpu():
+def test_a_gpu_is_used_where_there_is_one_and_else_all_runs_on_the_cpu():
     """Fault 8: CUDA was taken for granted."""
-    if torch.cuda.is_available():
-        pytest.skip("there is a GPU")
     _, actor = built(actor={"gpu_id": 0})
-    assert actor.model.device.type == "cpu"
+    assert actor.model.device.type == ("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def test_compare_sample_of_the_actor_is_that_of_the_environment():
