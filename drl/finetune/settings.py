@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from drl.errors import ConfigError
-from drl.runtime.settings import check_positive
+from drl.runtime.settings import check_above_zero, check_not_negative, check_positive
 
 Schedule = Literal["linear", "cosine", "constant"]
 
@@ -90,13 +90,14 @@ class FitSettings:
         )
         if self.max_updates is not None:
             check_positive("trainer.fit", max_updates=self.max_updates)
-        for name, value in (
-            ("epochs", self.epochs),
-            ("learning_rate", self.learning_rate),
-            ("max_grad_norm", self.max_grad_norm),
-        ):
-            if not value > 0:
-                raise ConfigError(f"trainer.fit.{name}={value} must be above 0; raise it")
-        for name, value in (("warmup", self.warmup), ("weight_decay", self.weight_decay)):
-            if not value >= 0:
-                raise ConfigError(f"trainer.fit.{name}={value} must not be negative; use 0")
+        check_above_zero(
+            "trainer.fit",
+            epochs=self.epochs,
+            learning_rate=self.learning_rate,
+            max_grad_norm=self.max_grad_norm,
+        )
+        check_not_negative(
+            "trainer.fit",
+            warmup=self.warmup,
+            weight_decay=self.weight_decay,
+        )

@@ -7,7 +7,7 @@ from typing import Literal
 
 from drl.errors import ConfigError
 from drl.ppo.layout import Level
-from drl.runtime.settings import check_positive
+from drl.runtime.settings import check_above_zero, check_not_negative, check_positive
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,24 +82,22 @@ class PPOSettings:
         for name, share in (("gamma", self.gamma), ("lam", self.lam)):
             if not 0.0 <= share <= 1.0:
                 raise ConfigError(f"trainer.ppo.{name}={share} must lie in [0, 1]; use 1")
-        for name, value in (
-            ("clip", self.clip),
-            ("value_clip", self.value_clip),
-            ("target_kl", self.target_kl),
-            ("learning_rate", self.learning_rate),
-            ("value_learning_rate", self.value_learning_rate),
-            ("max_grad_norm", self.max_grad_norm),
-        ):
-            if value is not None and not value > 0:
-                raise ConfigError(f"trainer.ppo.{name}={value} must be above 0; raise it")
-        for name, value in (
-            ("value_weight", self.value_weight),
-            ("entropy_weight", self.entropy_weight),
-            ("kl_weight", self.kl_weight),
-            ("weight_decay", self.weight_decay),
-        ):
-            if not value >= 0:
-                raise ConfigError(f"trainer.ppo.{name}={value} must not be negative; use 0")
+        check_above_zero(
+            "trainer.ppo",
+            clip=self.clip,
+            value_clip=self.value_clip,
+            target_kl=self.target_kl,
+            learning_rate=self.learning_rate,
+            value_learning_rate=self.value_learning_rate,
+            max_grad_norm=self.max_grad_norm,
+        )
+        check_not_negative(
+            "trainer.ppo",
+            value_weight=self.value_weight,
+            entropy_weight=self.entropy_weight,
+            kl_weight=self.kl_weight,
+            weight_decay=self.weight_decay,
+        )
         if self.baseline == "group" and self.level != "dialogue":
             raise ConfigError(
                 f"trainer.ppo.baseline=group compares whole dialogues, but level is {self.level}; "

@@ -12,3 +12,25 @@ def check_positive(group: str, **settings: int) -> None:
     for name, value in settings.items():
         if value < 1:
             raise ConfigError(f"{group}.{name}={value} must be at least 1; raise it")
+
+
+def check_above_zero(group: str, **settings: float | None) -> None:
+    """Refuse any of these settings that is 0, negative or no number; None leaves it out.
+
+    Raises:
+        ConfigError: with the dotted key.
+    """
+    for name, value in settings.items():
+        if value is not None and not value > 0:
+            raise ConfigError(f"{group}.{name}={value} must be above 0; raise it")
+
+
+def check_not_negative(group: str, **settings: float) -> None:
+    """Refuse any of these settings below 0, or that is no number.
+
+    Raises:
+        ConfigError: with the dotted key.
+    """
+    for name, value in settings.items():
+        if not value >= 0:
+            raise ConfigError(f"{group}.{name}={value} must not be negative; use 0")

@@ -17,7 +17,7 @@ from drl.finetune.fit import Remedies, train
 from drl.ppo.trajectory import Trajectory
 from drl.runtime.metrics import METRICS
 from drl.runtime.progress import progress_bar
-from drl.runtime.settings import check_positive
+from drl.runtime.settings import check_above_zero, check_not_negative, check_positive
 from drl.trainer._finetune import RESUME
 from drl.trainer._online_training import OnlineTrainer, Practice
 from drl.trainer.base import chosen
@@ -82,22 +82,20 @@ class GRPOSettings:
                 f"trainer.grpo.epsilon_high={self.epsilon_high} bounds the ratio itself with "
                 "loss_type=cispo, and must be at least 1; use 5"
             )
-        for name, value in (
-            ("epsilon", self.epsilon),
-            ("epsilon_high", self.epsilon_high),
-            ("learning_rate", self.learning_rate),
-            ("max_grad_norm", self.max_grad_norm),
-        ):
-            if value is not None and not value > 0:
-                raise ConfigError(f"trainer.grpo.{name}={value} must be above 0; raise it")
-        for name, value in (
-            ("beta", self.beta),
-            ("entropy_coef", self.entropy_coef),
-            ("warmup", self.warmup),
-            ("weight_decay", self.weight_decay),
-        ):
-            if not value >= 0:
-                raise ConfigError(f"trainer.grpo.{name}={value} must not be negative; use 0")
+        check_above_zero(
+            "trainer.grpo",
+            epsilon=self.epsilon,
+            epsilon_high=self.epsilon_high,
+            learning_rate=self.learning_rate,
+            max_grad_norm=self.max_grad_norm,
+        )
+        check_not_negative(
+            "trainer.grpo",
+            beta=self.beta,
+            entropy_coef=self.entropy_coef,
+            warmup=self.warmup,
+            weight_decay=self.weight_decay,
+        )
 
     @property
     def steps_per_update(self) -> int:
