@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import nn
 
-from drl.errors import RunError
+from drl.errors import ConfigError, RunError
 from drl.ppo.advantages import EQUAL, judge, whiten_used
 from drl.ppo.batches import Part, parts_of
 from drl.ppo.before import Before, describe, score_before
@@ -51,7 +51,11 @@ class PPOLearner:
     """
 
     def __init__(self, policy: Policy, settings: PPOSettings, seed: int) -> None:
-        settings.check_critic(has_critic=policy.has_critic)
+        if settings.baseline == "critic" and not policy.has_critic:
+            raise ConfigError(
+                "baseline=critic, but the policy has no critic; give it one, or use baseline=group "
+                "or none"
+            )
         self.policy = policy
         self.settings = settings
         self.num_updates = 0
@@ -168,8 +172,8 @@ class PPOLearner:
         self.optimizer.zero_grad(set_to_none=True)
         if self.num_bad_steps == MAX_BAD_STEPS:
             raise RunError(
-                f"the gradients of {MAX_BAD_STEPS} steps in a row were no numbers; lower "
-                "trainer.ppo.learning_rate or trainer.ppo.max_grad_norm, or use llm.dtype=float32"
+                f"the gradients of {MAX_BAD_STEPS} steps in a row were no numbers; lower the "
+                "learning rate, or learn in float32"
             )
 
 

@@ -1,4 +1,8 @@
-"""How a policy learns: from what it may differ, how decisions are judged, how steps are taken."""
+"""How a policy learns: from what it may differ, how decisions are judged, how steps are taken.
+
+Errors name settings as they are called here; `drl.runtime.config` puts the place in a config before
+them.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +32,8 @@ class CriticSettings:
         """Check the settings against each other."""
         if self.kind == "separate" and self.detach:
             raise ConfigError(
-                "trainer.critic.detach=true leaves a separate critic only its head to learn; set "
-                "it to false, or kind to shared"
+                "detach=true leaves a separate critic only its head to learn; set it to false, or "
+                "kind to shared"
             )
 
 
@@ -74,16 +78,16 @@ class PPOSettings:
     def __post_init__(self) -> None:
         """Check the settings."""
         check_positive(
-            "trainer.ppo",
+            None,
             epochs=self.epochs,
             minibatches=self.minibatches,
             micro_batch_tokens=self.micro_batch_tokens,
         )
         for name, share in (("gamma", self.gamma), ("lam", self.lam)):
             if not 0.0 <= share <= 1.0:
-                raise ConfigError(f"trainer.ppo.{name}={share} must lie in [0, 1]; use 1")
+                raise ConfigError(f"{name}={share} must lie in [0, 1]; use 1")
         check_above_zero(
-            "trainer.ppo",
+            None,
             clip=self.clip,
             value_clip=self.value_clip,
             target_kl=self.target_kl,
@@ -92,7 +96,7 @@ class PPOSettings:
             max_grad_norm=self.max_grad_norm,
         )
         check_not_negative(
-            "trainer.ppo",
+            None,
             value_weight=self.value_weight,
             entropy_weight=self.entropy_weight,
             kl_weight=self.kl_weight,
@@ -100,18 +104,6 @@ class PPOSettings:
         )
         if self.baseline == "group" and self.level != "dialogue":
             raise ConfigError(
-                f"trainer.ppo.baseline=group compares whole dialogues, but level is {self.level}; "
-                "set level=dialogue, or baseline=critic"
-            )
-
-    def check_critic(self, *, has_critic: bool) -> None:
-        """Refuse a baseline that nothing estimates.
-
-        Raises:
-            ConfigError: the baseline is a critic, and there is none.
-        """
-        if self.baseline == "critic" and not has_critic:
-            raise ConfigError(
-                "trainer.ppo.baseline=critic, but trainer.critic is null; choose a critic, or "
-                "baseline=group or none"
+                f"baseline=group compares whole dialogues, but level is {self.level}; set "
+                "level=dialogue, or baseline=critic"
             )

@@ -24,6 +24,8 @@ from drl.types import JSON
 _Part = TypeVar("_Part")
 _FULL_KEY = re.compile(r"^full_key: (.+)$", re.MULTILINE)
 """Where in a node Hydra says that a constructor failed."""
+_BARE_KEY = re.compile(r"\w+=")
+"""How a message begins that names a setting without the place that it has in a config."""
 
 
 def to_plain(config: DictConfig) -> dict[str, JSON]:
@@ -76,16 +78,20 @@ def build(key: str, node: Mapping[str, JSON]) -> object:
         return instantiate(dict(node), _convert_="all")
     except InstantiationException as error:
         cause, within = error.__cause__, _FULL_KEY.search(str(error))
-        if (
-            isinstance(cause, ConfigError)
-            and within
-            and not str(cause).startswith(f"{key}.{within[1]}")
-        ):
-            # constructors name settings as if they were at the top
-            raise ConfigError(f"in {key}.{within[1]}: {cause}") from None
+        if isinstance(cause, ConfigError) and within:
+            raise ConfigError(_placed(str(cause), f"{key}.{within[1]}")) from None
         if isinstance(cause, DrlError):
             raise cause from None
         raise ConfigError(f"{key}: cannot be built: {error.__cause__ or error}") from error
+
+
+def _placed(message: str, place: str) -> str:
+    """What a constructor of a node inside of another says, with the place of that node."""
+    if _BARE_KEY.match(message):  # settings that are used outside of configs too
+        return f"{place}.{message}"
+    if message.startswith(place):
+        return message
+    return f"in {place}: {message}"  # plug-ins name settings as if they were at the top
 
 
 def build_as(key: str, node: Mapping[str, JSON], kind: type[_Part]) -> _Part:

@@ -50,7 +50,11 @@ class PPOTrainer(OnlineTrainer):
     def __post_init__(self) -> None:
         """Check the settings against each other."""
         super().__post_init__()
-        self.ppo.check_critic(has_critic=self.critic is not None)
+        if self.ppo.baseline == "critic" and self.critic is None:
+            raise ConfigError(
+                "trainer.ppo.baseline=critic, but trainer.critic is null; choose a critic, or "
+                "baseline=group or none"
+            )
         if self.ppo.baseline == "group" and self.trials < 2:
             raise ConfigError(
                 "trainer.ppo.baseline=group compares dialogues of one task, but trainer.trials=1; "
