@@ -259,7 +259,7 @@ def test_a_damaged_state_is_named(tmp_path):
 
 
 def test_a_critic_that_is_not_there_is_missed_at_once():
-    with pytest.raises(ConfigError, match="^baseline=critic, but the policy has no critic"):
+    with pytest.raises(ConfigError, match=r"^baseline=critic, but the policy has no critic"):
         _learner(critic_settings=None)
 
 

@@ -1,4 +1,4 @@
-"""Settings are named as who gave them knows them: bare in a program, with their place in a config."""
+"""Settings are named as who gave them knows them: bare, or with their place in a config."""
 
 import re
 from pathlib import Path
@@ -33,7 +33,7 @@ def test_a_setting_that_breaks_a_rule_is_named_by_its_key(changes, message):
 
 
 def test_a_critic_that_learns_nothing_is_named_by_its_key():
-    with pytest.raises(ConfigError, match="^detach=true leaves"):
+    with pytest.raises(ConfigError, match=r"^detach=true leaves"):
         critic(kind="separate", detach=True)
     node = OmegaConf.load(PPO)
     node.critic = {**node.critic, "kind": "separate", "detach": True}
