@@ -7,18 +7,14 @@ Dialogue text reaches the page as data only; the content policy allows nothing b
 
 import base64
 import gzip
-import hashlib
 import html
-import json
-import math
-import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import resources
 from pathlib import Path
 
-from drl.errors import RunError
 from drl.report.index import index_row
+from drl.report.page import content_policy, island, write_page
 from drl.report.task_card import TaskCard
 from drl.tree.codec import to_line
 from drl.tree.dialogue_tree import DialogueTree
@@ -60,18 +56,7 @@ def write_report(
     Raises:
         RunError: the file cannot be written.
     """
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        with partial.open("wb") as file:
-            for piece in _pieces(title, summary, tasks):
-                file.write(piece)
-        partial.replace(path)
-    except OSError as error:
-        raise RunError(
-            f"{path}: the report cannot be written: {error}; free space or choose another folder"
-        ) from error
-    finally:
-        partial.unlink(missing_ok=True)
+    write_page(path, _pieces(title, summary, tasks), "report")
 
 
 def _pieces(
@@ -83,7 +68,7 @@ def _pieces(
     script = f'(() => {{\n"use strict";\n{"".join(map(_read, _SCRIPTS))}}})();\n'
     rows: list[JSON] = []
     texts = {
-        "policy": _content_policy(style, script),
+        "policy": content_policy(style, script),
         "title": html.escape(title),
         "style": style,
         "script": script,
@@ -96,27 +81,15 @@ def _pieces(
                 yield _chunk(len(rows), card, tree)
                 rows.append(index_row(card, tree))
         elif part == "summary":
-            yield _island({"title": title, "summary": summary})
+            yield island({"title": title, "summary": summary})
         elif part == "index":
-            yield _island(rows)
+            yield island(rows)
         else:
             yield texts[part].encode()
 
 
 def _read(name: str) -> str:
     return (resources.files("drl.report") / "template" / name).read_text(encoding="utf-8")
-
-
-def _content_policy(style: str, script: str) -> str:
-    """Nothing is loaded, and only this very script and style count."""
-    hashes = [
-        base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-        for text in (style, script)
-    ]
-    return (
-        f"default-src 'none'; style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
-    )
 
 
 def _chunk(position: int, card: TaskCard, tree: DialogueTree) -> bytes:
@@ -131,25 +104,6 @@ def _chunk(position: int, card: TaskCard, tree: DialogueTree) -> bytes:
         "score": card.score,
         "outcomes": outcomes,
     }
-    payload = b'{"card":' + _island(about) + b',"tree":' + to_line(tree) + b"}"
+    payload = b'{"card":' + island(about) + b',"tree":' + to_line(tree) + b"}"
     packed = base64.b64encode(gzip.compress(payload, mtime=0))
     return b'<script type="text/plain" id="tree-%d">%s</script>\n' % (position, packed)
-
-
-def _island(value: JSON) -> bytes:
-    """JSON in plain ASCII that cannot end the element it stands in."""
-    text = json.dumps(_finite(value), allow_nan=False, separators=(",", ":"))
-    for character in "<>&":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text.encode("ascii")
-
-
-def _finite(value: JSON) -> JSON:
-    """The value with null for numbers that JSON does not have."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {str(key): _finite(item) for key, item in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_finite(item) for item in value]
-    return value

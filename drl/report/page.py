@@ -1,0 +1,63 @@
+"""What every page that we write has: it opens without a network and runs no script but its own."""
+
+import base64
+import hashlib
+import json
+import math
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from drl.errors import RunError
+from drl.types import JSON
+
+
+def content_policy(style: str, script: str) -> str:
+    """Nothing is loaded, and only this very script and style count."""
+    hashes = [
+        base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        for text in (style, script)
+    ]
+    return (
+        f"default-src 'none'; style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def island(value: JSON) -> bytes:
+    """JSON in plain ASCII that cannot end the element it stands in."""
+    text = json.dumps(_finite(value), allow_nan=False, separators=(",", ":"))
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text.encode("ascii")
+
+
+def write_page(path: Path, pieces: Iterable[bytes], noun: str) -> None:
+    """Write a page piece by piece; a reader sees the old file or the whole new one.
+
+    Raises:
+        RunError: the file cannot be written; the message calls it by `noun`.
+    """
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        with partial.open("wb") as file:
+            for piece in pieces:
+                file.write(piece)
+        partial.replace(path)
+    except OSError as error:
+        raise RunError(
+            f"{path}: the {noun} cannot be written: {error}; free space or choose another folder"
+        ) from error
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _finite(value: JSON) -> JSON:
+    """The value with null for numbers that JSON does not have."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): _finite(item) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_finite(item) for item in value]
+    return value
