@@ -16,16 +16,14 @@ def _written_out(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
 def test_a_resample_has_the_correlation_of_its_items_written_out():
     found = weighted.correlation(TOLD, TRUE, COUNTS)
     for row, value in zip(COUNTS, found, strict=True):
-        assert value == pytest.approx(
-            pearsonr(_written_out(TOLD, row), _written_out(TRUE, row)).statistic
-        )
+        assert value == pytest.approx(pearsonr(_written_out(TOLD, row), _written_out(TRUE, row))[0])
 
 
 def test_a_resample_has_the_rank_correlation_of_its_items_written_out():
     found = weighted.rank_correlation(TOLD, TRUE, COUNTS)
     for row, value in zip(COUNTS, found, strict=True):
         assert value == pytest.approx(
-            spearmanr(_written_out(TOLD, row), _written_out(TRUE, row)).statistic
+            spearmanr(_written_out(TOLD, row), _written_out(TRUE, row))[0]
         )
 
 
