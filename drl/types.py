@@ -232,13 +232,18 @@ class Brief:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One goal for one simulated user. `world` is what its environment opens it in."""
+    """One goal for one simulated user. `world` is what its environment opens it in.
+
+    `opening` was said before a rollout starts, by whomever: whoever did not speak last speaks
+    first. It earns nothing and is not learned from; its turns have one step each, the reply.
+    """
 
     id: str
     split: str
     brief: Brief
     goals: tuple[Goal, ...]
     world: object = field(repr=False, compare=False, default=None)
+    opening: tuple[Turn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,9 @@ class Dialogues:
     def __init__(self, harvest: Harvest) -> None:
         self.harvest = harvest
         self._outputs: dict[int, tuple[Output, ...]] = {}
-        self._views: dict[int | None, _View] = {None: _View()}
+        opening = harvest.tree.opening
+        num_said = sum(len(turn.steps) for turn in opening if turn.role is Role.AGENT)
+        self._views: dict[int | None, _View] = {None: _View(opening, (), num_said)}
         for node in harvest.tree.nodes:
             if not node.continuation:
                 self._add(node)
@@ -118,7 +120,7 @@ class Dialogues:
 
     def places(self, chat: Sequence[Message], node_id: int) -> Iterator[tuple[int, Output]]:
         """Where in the chat down to a node its outputs stand; not all agents show each of them."""
-        start = 0
+        start = self.after_opening
         for output in self.along(node_id):
             message = self.message(output)
             others = (i for i in range(start, len(chat)) if chat[i].role == "assistant")
@@ -130,6 +132,12 @@ class Dialogues:
                     break
                 if is_error:  # the next message is another output, so this one is not shown
                     break
+
+    @property
+    def after_opening(self) -> int:
+        """How many messages of a chat come before the dialogue, where the task has an opening."""
+        opening = self.harvest.tree.opening
+        return len(self._request(opening, ()).messages) if opening else 0
 
     def origin(self, *outputs: Output, step: int | None = None) -> Origin:
         """Where these outputs come from."""

@@ -52,7 +52,8 @@ class JoshPaperMiner(Miner):
 
 
 def _whole(dialogues: Dialogues, chat: Request, end: int) -> SFTRow:
-    trained = [i for i, message in enumerate(chat.messages) if message.role == "assistant"]
+    own = enumerate(chat.messages[dialogues.after_opening :], start=dialogues.after_opening)
+    trained = [i for i, message in own if message.role == "assistant"]
     return SFTRow(
         messages=chat.messages,
         trained=tuple(trained),

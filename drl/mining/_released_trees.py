@@ -71,7 +71,7 @@ class _Growing:
     tree: DialogueTree = field(init=False)
 
     def __post_init__(self) -> None:
-        self.tree = DialogueTree(self.task.id, 0, len(self.task.goals))
+        self.tree = DialogueTree.of(self.task, 0)
         self._toolbox = self.world.environment.open(self.task).toolbox
         self._open = tuple(range(len(self.task.goals)))
         self._customers: dict[tuple[int | None, str], int] = {}
@@ -140,8 +140,9 @@ class _Growing:
 
     async def _reward(self, node_id: int) -> None:
         node = self.tree.nodes[node_id]
+        before = () if node.parent is None else self.tree.dialogue(node.parent)
         judged = await self.world.reward.judge(
-            self.task, self.world.environment, node.turn, self._open
+            self.task, self.world.environment, before, node.turn, self._open
         )
         node.events, node.open_goals = judged.events, judged.open_goals
         if not node.events and not node.golden:

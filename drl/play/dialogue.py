@@ -16,13 +16,13 @@ async def play_dialogue(
 ) -> StopReason:
     """Extend `branch` in turns until something ends it; returns why.
 
-    The customer speaks first, unless the agent is in the middle of its turn. `max_steps` counts
-    agent turns, one that is in progress included. `max_calls` bounds the agent's decisions: the
+    The customer speaks first, unless it is the agent's move. `max_steps` counts agent turns, one
+    that is in progress included. `max_calls` bounds the agent's decisions: the
     turn that would pass it is still played, so a dialogue is never cut inside a turn. With
     `stop_at_open` it ends once no more than so many goals are open.
     """
     first = len(tree.nodes)
-    roles = (Role.AGENT,) if branch.steps else (Role.USER, Role.AGENT)
+    roles = (Role.AGENT,) if branch.awaits_agent else (Role.USER, Role.AGENT)
     for _ in range(max_steps):
         for role in roles:
             turn = await (play.user_turn if role is Role.USER else play.agent_turn)(branch)

@@ -46,6 +46,11 @@ class Branch:
     steps: tuple[Step, ...] = ()
     """Steps of the agent's turn in progress."""
 
+    @property
+    def awaits_agent(self) -> bool:
+        """Whether it is the agent's move: the customer spoke last, or its turn goes on."""
+        return bool(self.steps or (self.agent_view and self.agent_view[-1].role is Role.USER))
+
     def fork(self, child: int | str) -> Branch:
         """A branch that goes on from here as child number `child`."""
         return replace(self, key=derive(self.key, child), session=self.session.fork())
@@ -67,12 +72,17 @@ class Play:
     cast: Cast
 
     def start(self, root: int = 0) -> Branch:
-        """The branch before anyone has spoken; `root` tells independent dialogues apart."""
+        """The branch at the task's opening; `root` tells independent dialogues apart."""
+        opening = self.task.opening
+        public = tuple(turn.public() for turn in opening)
+        pairs = list(zip(opening, public, strict=True))
         return Branch(
             node=None,
             key=derive(self.cast.seed, self.task.id, self.trial, "agent", root),
             session=self.cast.environment.open(self.task),
             open_goals=tuple(range(len(self.task.goals))),
+            agent_view=tuple(own if own.role is Role.AGENT else said for own, said in pairs),
+            user_view=tuple(own if own.role is Role.USER else said for own, said in pairs),
         )
 
     async def at(self, tree: DialogueTree, node_id: int) -> Branch:
@@ -194,13 +204,18 @@ class Play:
             node.censored = overflown and turn.role is Role.USER
         if turn.role is Role.AGENT and node.stop is not StopReason.ERROR:
             judgement = await self.cast.reward.judge(
-                self.task, self.cast.environment, turn, branch.open_goals
+                self.task, self.cast.environment, self._before(branch), turn, branch.open_goals
             )
             node.events = judgement.events
             node.open_goals = branch.open_goals = judgement.open_goals
         elif turn.hangs_up:
             node.stop = StopReason.USER_ENDED
         return node.stop
+
+    def _before(self, branch: Branch) -> tuple[Turn, ...]:
+        """The finished turns before the agent's newest, without the opening."""
+        said = branch.agent_view[len(self.task.opening) :]
+        return said[:-1] if said and said[-1].role is Role.AGENT else said
 
     async def grade(self, tree: DialogueTree) -> None:
         """Score every dialogue that did not break; a censored one as far as it went."""

@@ -39,12 +39,23 @@ class Reward(ABC):
 
     @abstractmethod
     async def judge(
-        self, task: Task, environment: Environment, turn: Turn, open_goals: tuple[int, ...]
+        self,
+        task: Task,
+        environment: Environment,
+        before: Sequence[Turn],
+        turn: Turn,
+        open_goals: tuple[int, ...],
     ) -> Judgement:
-        """What an agent's turn (or part of one) earns while `open_goals` are open."""
+        """What an agent's turn (or part of one) earns while `open_goals` are open.
+
+        `before` holds the finished turns before it, without the task's opening.
+        """
 
     @abstractmethod
     async def grade(
         self, task: Task, environment: Environment, dialogue: Sequence[Turn]
     ) -> float | None:
-        """The score of a whole dialogue, in [0, 1] for goal rewards; None is *unscored*, not 0."""
+        """The score of a whole dialogue, in [0, 1] for goal rewards; None is *unscored*, not 0.
+
+        `dialogue` is what was said after the task's opening.
+        """

@@ -63,7 +63,12 @@ class FunctionReward(Reward):
             raise ConfigError(f"reward.function={self.function}: {error}") from error
 
     async def judge(
-        self, task: Task, environment: Environment, turn: Turn, open_goals: tuple[int, ...]
+        self,
+        task: Task,
+        environment: Environment,
+        before: Sequence[Turn],
+        turn: Turn,
+        open_goals: tuple[int, ...],
     ) -> Judgement:
         """What the turn earned, once the agent has spoken; goals stay as they are.
 

@@ -22,7 +22,12 @@ class GoalApiReward(Reward):
     judge_against: Literal["task", "open"]
 
     async def judge(
-        self, task: Task, environment: Environment, turn: Turn, open_goals: tuple[int, ...]
+        self,
+        task: Task,
+        environment: Environment,
+        before: Sequence[Turn],
+        turn: Turn,
+        open_goals: tuple[int, ...],
     ) -> Judgement:
         """Every goal that this turn reached, each with the call that reached it."""
         context = (

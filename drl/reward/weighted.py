@@ -45,13 +45,18 @@ class WeightedReward(Reward):
         return ", ".join(reward.version for reward in self.rewards.values() if reward.version)
 
     async def judge(
-        self, task: Task, environment: Environment, turn: Turn, open_goals: tuple[int, ...]
+        self,
+        task: Task,
+        environment: Environment,
+        before: Sequence[Turn],
+        turn: Turn,
+        open_goals: tuple[int, ...],
     ) -> Judgement:
         """What the turn earned with each, in their order."""
         events = []
         still_open = set(open_goals)
         for name, reward in self.rewards.items():
-            judgement = await reward.judge(task, environment, turn, open_goals)
+            judgement = await reward.judge(task, environment, before, turn, open_goals)
             weight = self.weights[name]
             events += [replace(event, amount=weight * event.amount) for event in judgement.events]
             still_open.intersection_update(judgement.open_goals)

@@ -49,7 +49,7 @@ class BestOfNRollout(Rollout):
 
     async def run(self, task: Task, trial: int, cast: Cast) -> DialogueTree:
         """All dialogues, as a tree with one root each."""
-        tree = DialogueTree(task.id, trial, len(task.goals))
+        tree = DialogueTree.of(task, trial)
         play = Play(task, trial, cast)
         if self.num_dialogues is not None:
             await self._by_count(tree, play, self.num_dialogues)
@@ -64,9 +64,7 @@ class BestOfNRollout(Rollout):
 
     async def _by_count(self, tree: DialogueTree, play: Play, num_dialogues: int) -> None:
         """Side by side; each grows in a tree of its own, so node ids do not depend on timing."""
-        parts = [
-            DialogueTree(tree.task_id, tree.trial, tree.num_goals) for _ in range(num_dialogues)
-        ]
+        parts = [tree.empty() for _ in range(num_dialogues)]
         await together(
             play_dialogue(part, play, play.start(root), max_steps=self.max_steps)
             for root, part in enumerate(parts)

@@ -97,7 +97,7 @@ class JoshRollout(Rollout):
 
     async def run(self, task: Task, trial: int, cast: Cast) -> DialogueTree:
         """The tree of one search, graded."""
-        tree = DialogueTree(task.id, trial, len(task.goals))
+        tree = DialogueTree.of(task, trial)
         search = _Search(self, Play(task, trial, cast), tree)
         await search.grow()
         await search.resolve()
@@ -121,7 +121,8 @@ class _Search:
 
     async def grow(self) -> None:
         """Alternate the two sides until no goal is open, no branch lives or the steps are over."""
-        live = await self._user_phase([self.play.start()])
+        start = self.play.start()
+        live = [start] if start.awaits_agent else await self._user_phase([start])
         for step in range(self.settings.max_steps):
             if not live:
                 break
@@ -228,10 +229,11 @@ class _Search:
 
     async def _continue(self, branch: Branch, index: int) -> tuple[DialogueTree, bool | None]:
         """One continuation as a tree, and whether it earned a reward (None: it broke)."""
-        part = DialogueTree(self.tree.task_id, self.tree.trial, self.tree.num_goals)
+        part = self.tree.empty()
         twin = branch.fork(f"continue {index}")
         twin.node = None
-        num_turns = sum(turn.role is Role.AGENT for turn in branch.agent_view)
+        said = branch.agent_view[len(self.tree.opening) :]
+        num_turns = sum(turn.role is Role.AGENT for turn in said)
         stop = await play_dialogue(
             part,
             self.play,

@@ -31,7 +31,7 @@ class SingleRollout(Rollout):
 
     async def run(self, task: Task, trial: int, cast: Cast) -> DialogueTree:
         """The one dialogue, as a tree without branches."""
-        tree = DialogueTree(task.id, trial, len(task.goals))
+        tree = DialogueTree.of(task, trial)
         play = Play(task, trial, cast)
         await play_dialogue(tree, play, play.start(), max_steps=self.max_steps)
         tree.mark_successful()

@@ -114,7 +114,7 @@ async def play_all(
 
 def _broken(task: Task, trial: int, failure: Failure) -> DialogueTree:
     """A tree that holds nothing but why there is none."""
-    tree = DialogueTree(task.id, trial, len(task.goals))
+    tree = DialogueTree.of(task, trial)
     tree.add(None, Turn(Role.AGENT, "", failure=failure), ()).stop = StopReason.ERROR
     return tree
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from drl.types import Outcome, RewardEvent, Role, StopReason, Turn
+from drl.types import Outcome, RewardEvent, Role, StopReason, Task, Turn
 
 FULL_SCORE = 1 - 1e-6
 """A score from here on is a full success (relative tolerance of josh-train's evaluation)."""
@@ -44,12 +44,22 @@ class Node:
 
 @dataclass(slots=True)
 class DialogueTree:
-    """All dialogues of one (task, trial)."""
+    """All dialogues of one (task, trial). `opening` was said before any of them."""
 
     task_id: str
     trial: int
     num_goals: int
     nodes: list[Node] = field(default_factory=list)
+    opening: tuple[Turn, ...] = ()
+
+    @classmethod
+    def of(cls, task: Task, trial: int) -> DialogueTree:
+        """A tree in which nobody has spoken yet."""
+        return cls(task.id, trial, len(task.goals), opening=task.opening)
+
+    def empty(self) -> DialogueTree:
+        """Another tree of the same task and trial, without nodes."""
+        return DialogueTree(self.task_id, self.trial, self.num_goals, opening=self.opening)
 
     def add(self, parent: int | None, turn: Turn, open_goals: tuple[int, ...]) -> Node:
         """Store a turn below `parent` (None: as a root) and return its node."""
@@ -69,7 +79,7 @@ class DialogueTree:
 
     def trunk(self, node_id: int) -> DialogueTree:
         """A tree of only the turns down to `node_id`, open at its end; nothing else is kept."""
-        alone = DialogueTree(self.task_id, self.trial, self.num_goals)
+        alone = self.empty()
         below: int | None = None
         for node in self.path(node_id):
             twin = alone.add(below, node.turn, node.open_goals)
@@ -78,7 +88,7 @@ class DialogueTree:
         return alone
 
     def dialogue(self, node_id: int) -> list[Turn]:
-        """The turns from the root down to `node_id`; parts of one turn are joined."""
+        """The turns from the root down to `node_id`, parts of one turn joined; not the opening."""
         turns: list[Turn] = []
         for node in self.path(node_id):
             if turns and turns[-1].text is None and turns[-1].role == node.turn.role:

@@ -62,7 +62,7 @@ def paid(task: Task, turns: list[Turn]) -> float:
         reward, still_open, total = GoalApiReward(judge_against="open"), None, 0.0
         for turn in turns:
             still_open = range(len(task.goals)) if still_open is None else still_open
-            judgement = await reward.judge(task, TOOLS, turn, tuple(still_open))
+            judgement = await reward.judge(task, TOOLS, (), turn, tuple(still_open))
             still_open = judgement.open_goals
             total += sum(event.amount for event in judgement.events)
         return total

@@ -40,8 +40,8 @@ def test_turn_rewards_add_up_to_the_grade(reward, goals, turns):
     task, world = task_of(*goals), CountingWorld()
     dialogue = [turn_of(names) for names in turns]
     open_goals, total = tuple(range(len(goals))), 0.0
-    for turn in dialogue:
-        judgement = asyncio.run(reward.judge(task, world, turn, open_goals))
+    for place, turn in enumerate(dialogue):
+        judgement = asyncio.run(reward.judge(task, world, dialogue[:place], turn, open_goals))
         assert set(judgement.open_goals) <= set(open_goals)
         total += sum(event.amount for event in judgement.events)
         open_goals = judgement.open_goals
@@ -50,7 +50,7 @@ def test_turn_rewards_add_up_to_the_grade(reward, goals, turns):
 
 def test_the_customer_earns_nothing_and_what_broke_is_unscored(reward):
     task, world = task_of("a"), CountingWorld()
-    judgement = asyncio.run(reward.judge(task, world, Turn(Role.USER, "a"), (0,)))
+    judgement = asyncio.run(reward.judge(task, world, (), Turn(Role.USER, "a"), (0,)))
     assert judgement.events == ()
     broken = Turn(Role.AGENT, "", failure=Failure("agent", "boom"))
     assert asyncio.run(reward.grade(task, world, [broken])) is None

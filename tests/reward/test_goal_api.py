@@ -28,7 +28,7 @@ class BookFirst(CountingWorld):
 def test_a_call_is_judged_against_all_goals_or_the_open_ones(against, reached):
     task = task_of("search", "book")
     reward = GoalApiReward(judge_against=against)
-    judgement = asyncio.run(reward.judge(task, BookFirst(), agent_turn("search"), (0,)))
+    judgement = asyncio.run(reward.judge(task, BookFirst(), (), agent_turn("search"), (0,)))
     assert (judgement.open_goals == ()) is reached
 
 
@@ -38,7 +38,7 @@ def test_rewards_of_a_dialogue_add_up_to_its_grade():
     turns = [agent_turn("b", "x"), Turn(Role.USER, "more"), agent_turn("b", "b", "a")]
     total, open_goals = 0.0, (0, 1, 2, 3)
     for turn in turns:
-        judgement = asyncio.run(reward.judge(task, world, turn, open_goals))
+        judgement = asyncio.run(reward.judge(task, world, (), turn, open_goals))
         total += sum(event.amount for event in judgement.events)
         open_goals = judgement.open_goals
     # a, b and b of the four goals

@@ -33,7 +33,7 @@ def done(*kinds: str) -> Turn:
 
 def test_events_keep_their_sources_and_are_weighted_and_goals_close():
     task = task_of("a", "b")
-    judged = both(goals=2.0, short=-1.0).judge(task, CountingWorld(), done("b"), (0, 1))
+    judged = both(goals=2.0, short=-1.0).judge(task, CountingWorld(), (), done("b"), (0, 1))
     judgement = asyncio.run(judged)
     assert judgement.open_goals == (0,)
     goal, short = judgement.events
