@@ -18,7 +18,7 @@ from drl.errors import RunError
 from drl.finetune.processes import first_one_first, is_sharded
 from drl.finetune.settings import FitSettings
 from drl.runtime.lines import LineFile
-from drl.runtime.metrics import keep_metrics, read_metrics
+from drl.runtime.metrics import add_metrics, keep_metrics, read_metrics
 
 if TYPE_CHECKING:
     from transformers import Trainer, TrainerCallback
@@ -205,7 +205,7 @@ def _callback(
             entry = {key: value for key, value in (logs or {}).items() if key not in _NOT_LOGGED}
             if lines is not None and "loss" in entry:  # the last log of all has none
                 update = state.global_step // steps_per_update
-                lines.append(json.dumps({"update": update, **entry}).encode())
+                add_metrics(lines, update, entry)
 
         def on_step_end(self, args, state, control, model=None, **kwargs):
             assert model is not None, "a trainer has one"

@@ -4,16 +4,31 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
+from math import isfinite, nan
 from pathlib import Path
 
-from drl.runtime.lines import whole_lines
+from drl.runtime.lines import LineFile, whole_lines
 
 METRICS = "metrics.jsonl"
 
 
 def read_metrics(metrics: Path) -> list[dict[str, float]]:
     """The numbers of each update, in order, under their names; `update` counts from 1."""
-    return [json.loads(line) for _, line in whole_lines(metrics)]
+    return [_numbers(line) for _, line in whole_lines(metrics)]
+
+
+def add_metrics(lines: LineFile, update: int, numbers: Mapping[str, float]) -> None:
+    """Write the line of an update.
+
+    What is no number (the mean of nothing, a variance that is explained of none) is null: JSON has
+    no NaN, and many readers refuse a file with one. `read_metrics` gives NaN again.
+
+    Raises:
+        RunError: the disk is full or gone.
+    """
+    told = {name: value if isfinite(value) else None for name, value in numbers.items()}
+    lines.append(json.dumps({"update": update, **told}, allow_nan=False).encode())
 
 
 def keep_metrics(metrics: Path, last_update: int) -> None:
@@ -24,3 +39,7 @@ def keep_metrics(metrics: Path, last_update: int) -> None:
     draft = metrics.with_name(metrics.name + ".draft")
     draft.write_bytes(b"".join(kept))
     os.replace(draft, metrics)
+
+
+def _numbers(line: bytes) -> dict[str, float]:
+    return {name: nan if value is None else value for name, value in json.loads(line).items()}

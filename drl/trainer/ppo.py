@@ -7,13 +7,12 @@ the policy does alone, on tasks that it does not learn on, is evaluated before a
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 from drl.errors import ConfigError
 from drl.ppo.settings import CriticSettings, PPOSettings
 from drl.runtime.lines import LineFile
-from drl.runtime.metrics import METRICS, keep_metrics
+from drl.runtime.metrics import METRICS, add_metrics, keep_metrics
 from drl.runtime.progress import progress_bar
 from drl.trainer._finetune import RESUME
 from drl.trainer._online_training import OnlineTrainer, Practice
@@ -92,7 +91,7 @@ class PPOTrainer(OnlineTrainer):
                 done = learner.num_updates
                 played = practice.play(done)
                 numbers = {**played.numbers, **learner.update(played.trajectories)}
-                lines.append(json.dumps({"update": done + 1, **numbers}).encode())
+                add_metrics(lines, done + 1, numbers)
                 if (done + 1) % self.save_every == 0 or done + 1 == self.updates:
                     save_learner(learner, state)
                 bar.advance()
