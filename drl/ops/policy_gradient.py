@@ -79,8 +79,10 @@ def entropies(logits_NV: Tensor) -> Tensor:
 def explained_variance(values_N: Tensor, returns_N: Tensor) -> float:
     """1 - Var(returns - values) / Var(returns): 1 for a perfect critic, 0 for a constant.
 
-    NaN where the returns do not vary.
+    NaN where the returns do not vary, or there are none.
     """
+    if not len(returns_N):
+        return float("nan")
     variance = returns_N.var(correction=0)
     if not variance > 0:
         return float("nan")

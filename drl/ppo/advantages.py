@@ -84,7 +84,7 @@ def _rewards(layout: Layout, before: Before, settings: PPOSettings) -> Tensor:
     earned_D = torch.tensor(layout.rewards, device=before.log_probs_N.device)
     if settings.kl_as == "loss" or settings.kl_weight == 0:
         return earned_D
-    decision_N = torch.tensor(layout.token_decision, device=earned_D.device)
+    decision_N = torch.tensor(layout.token_decision, dtype=torch.long, device=earned_D.device)
     return earned_D.index_add(0, decision_N, -settings.kl_weight * before.kl_N)
 
 

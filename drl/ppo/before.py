@@ -83,7 +83,9 @@ def describe(
     """What the batch was like, under the names that TRL's PPO gave such numbers.
 
     `objective/kl` is summed over a trajectory's tokens, `sampler/log_prob_gap` the mean distance of
-    a token's log-probability here from the sampler's.
+    a token's log-probability here from the sampler's. `num_sequences` are read in one go each: as
+    many as trajectories where every prompt goes on from the last, as many as calls where none does.
+    A mean of nothing is NaN.
     """
     num = len(trajectories)
     kl = before.kl_N.sum().item() / num
@@ -106,6 +108,8 @@ def describe(
         "sampler/log_prob_gap": (sampled_N - before.log_probs_N).abs().mean().item(),
         "num_trajectories": float(num),
         "num_turns": float(sum(len(trajectory.turns) for trajectory in trajectories)),
+        "num_decisions": float(len(layout.rewards)),
+        "num_sequences": float(len(layout.sequences)),
         "num_tokens": float(len(layout.token_decision)),
         "num_unused_decisions": float((~judged.used_D).sum().item()),
     }

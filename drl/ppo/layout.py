@@ -13,6 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from drl.errors import DataError
+from drl.ppo.faults import fault_of
 from drl.ppo.trajectory import Trajectory
 from drl.types import Sampled
 
@@ -76,11 +78,14 @@ def lay_out(trajectories: Sequence[Trajectory], level: Level, decoder_start: int
             models.
 
     Raises:
-        ValueError: a prompt has no tokens, token rewards do not fit their tokens, or a trajectory
-            has nothing that was sampled.
+        DataError: a prompt has no tokens, rewards do not fit their tokens or are no numbers to
+            learn from, or a trajectory has nothing that was sampled.
     """
     builder = _Builder(level, decoder_start)
     for number, trajectory in enumerate(trajectories):
+        fault = fault_of(trajectory)
+        if fault is not None:
+            raise DataError(f"trajectory {number} (group {trajectory.group}) {fault}")
         builder.add(number, trajectory)
     return builder.done()
 
@@ -105,7 +110,6 @@ class _Builder:
 
     def add(self, number: int, trajectory: Trajectory) -> None:
         """Lay out one trajectory."""
-        _check(number, trajectory)
         first = len(self._rewards)
         early = 0.0  # rewards of turns before the first decision
         current: TokenSequence | None = None
@@ -187,35 +191,6 @@ class _Builder:
             rewards=tuple(self._rewards),
             sampled_log_probs=tuple(self._sampled),
         )
-
-
-def _check(number: int, trajectory: Trajectory) -> None:
-    calls = [call for turn in trajectory.turns for call in turn.calls]
-    if not all(turn.calls for turn in trajectory.turns):
-        raise ValueError(
-            f"trajectory {number} (group {trajectory.group}) has a turn without a model call; give "
-            "its reward to the turn before it"
-        )
-    if not any(call.token_ids for call in calls):
-        raise ValueError(
-            f"trajectory {number} (group {trajectory.group}) holds no sampled token, so there is "
-            "nothing to learn from it; leave it out"
-        )
-    if not all(call.prompt_ids for call in calls) or trajectory.next_prompt == ():
-        raise ValueError(
-            f"trajectory {number} (group {trajectory.group}) has a prompt without tokens, so its "
-            "first token cannot be scored; begin it with the tokenizer's bos_token"
-        )
-    for turn_number, turn in enumerate(trajectory.turns):
-        if turn.token_rewards is None:
-            continue
-        wanted = [len(call.token_ids) for call in turn.calls]
-        given = [len(row) for row in turn.token_rewards]
-        if wanted != given:
-            raise ValueError(
-                f"trajectory {number} (group {trajectory.group}), turn {turn_number}: rewards for "
-                f"{given} tokens, but its calls have {wanted}; give one number for each token"
-            )
 
 
 def decisions_of(layout: Layout) -> Iterator[range]:

@@ -67,7 +67,8 @@ class PPOLearner:
         """Learn from a batch; what it was like and what came of it, as named numbers.
 
         Raises:
-            ValueError: there is no trajectory, or one that nothing can be learned from.
+            ValueError: there is no trajectory.
+            DataError: nothing can be learned from one of them, by its tokens or its rewards.
             RunError: gradients are no numbers, again and again.
         """
         if not trajectories:
@@ -87,7 +88,14 @@ class PPOLearner:
         return numbers
 
     def _has_nothing_to_learn(self, trajectories: Sequence[Trajectory], judged: Judged) -> bool:
-        """Whether nothing in the batch was better than anything else; said in the log."""
+        """Whether nothing in the batch counts, or is better than anything else; said in the log."""
+        counted_D = judged.used_D & (judged.weights_D > 0)
+        if summed(counted_D.any().float()) == 0:
+            _LOG.warning(
+                "an update is skipped: its turns have weight 0, or no other dialogue of their "
+                "group to be compared with"
+            )
+            return True
         if self._uses_values:
             totals = [trajectory.total for trajectory in trajectories]
             if max(totals) - min(totals) <= EQUAL:
@@ -96,7 +104,6 @@ class PPOLearner:
                     "updates all the same"
                 )
             return False
-        counted_D = judged.used_D & (judged.weights_D > 0)
         differs = (counted_D & (judged.advantages_D.abs() > EQUAL)).any()
         if summed(differs.float()) > 0:
             return False

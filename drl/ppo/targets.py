@@ -38,16 +38,14 @@ def aim(layout: Layout, judged: Judged, mean_over: Literal["token", "turn", "dia
             or dialogue count once together.
     """
     device = judged.weights_D.device
-    decision_N = torch.tensor(layout.token_decision, device=device)
+    decision_N = torch.tensor(layout.token_decision, dtype=torch.long, device=device)
     used_D = torch.where(judged.used_D, judged.weights_D, 0.0)
     weights_N = used_D[decision_N]
     shares_N = weights_N
     if mean_over != "token":
         owner = layout.token_turn if mean_over == "turn" else layout.token_trajectory
-        owner_N = torch.tensor(owner, device=device)
-        counts = torch.zeros(int(owner_N.max()) + 1, device=device)
-        counts = counts.index_add(0, owner_N, torch.ones_like(weights_N))
-        shares_N = weights_N / counts[owner_N]
+        owner_N = torch.tensor(owner, dtype=torch.long, device=device)
+        shares_N = weights_N / owner_N.bincount()[owner_N]
     return Targets(
         judged.advantages_D[decision_N], weights_N, shares_N, judged.returns_D, judged.weights_D
     )

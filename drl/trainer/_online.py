@@ -102,8 +102,9 @@ class Player:
             lost += [] if trajectories else [task.id]
         if found and lost:
             _LOG.warning(
-                "task %s: nothing can be learned from its dialogue, since it broke or its prompt "
-                "leaves the model no room; such dialogues are counted in episode/unlearned",
+                "task %s: nothing can be learned from its dialogue, since it broke, its prompt "
+                "leaves the model no room, or the model said nothing; such dialogues are counted "
+                "in episode/unlearned",
                 lost[0],
             )
         if not found:

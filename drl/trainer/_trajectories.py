@@ -46,7 +46,7 @@ class Recorder:
         found: list[Trajectory] = []
         for dialogue in self.credit.assign(tree):
             records = self._records(tree, dialogue)
-            if records:
+            if any(call.token_ids for record in records for call in record.calls):
                 after = await self._next_prompt(tree, dialogue.leaf, Play(task, tree.trial, cast))
                 found.append(Trajectory(tuple(records), task.id, after))
         return found

@@ -9,10 +9,13 @@ import pytest
 import torch
 from ppo.models import call, critic, dialogue, make, settings
 
-from drl.errors import ConfigError, RunError
+from drl.errors import ConfigError, DataError, RunError
 from drl.ppo.checkpoint import has_state, load_learner_state, save_learner
+from drl.ppo.judged import Judged
+from drl.ppo.layout import lay_out
 from drl.ppo.learner import PPOLearner
 from drl.ppo.policy import Policy
+from drl.ppo.targets import aim
 from drl.ppo.trainable import train_only
 from drl.ppo.trajectory import Trajectory, TurnRecord
 
@@ -174,14 +177,72 @@ def test_an_update_stops_once_the_policy_is_too_far():
 
 
 def test_steps_whose_gradients_are_no_numbers_are_left_out_and_end_it_at_last():
-    learner = _learner(epochs=1)
-    poisoned = [dialogue([1], ([7], float("nan")))]
+    learner = _learner(epochs=1, value_weight=float("inf"))
     before = _weights(learner)
-    assert learner.update(poisoned)["num_skipped_steps"] == 1.0
+    assert learner.update(BATCH)["num_skipped_steps"] == 1.0
     assert _same(before, _weights(learner), rtol=0, atol=0)
-    learner.update(poisoned)
+    learner.update(BATCH)
     with pytest.raises(RunError, match="no numbers"):
-        learner.update(poisoned)
+        learner.update(BATCH)
+
+
+@pytest.mark.parametrize("reward", [1e16, 1e30, 1e300, float("inf"), float("nan")])
+@pytest.mark.parametrize("baseline", ["critic", "none"])
+def test_a_reward_of_which_gradients_would_be_no_numbers_is_named(reward, baseline):
+    critic_settings = "shared" if baseline == "critic" else None
+    learner = _learner(critic_settings=critic_settings, baseline=baseline)
+    turn = TurnRecord((call([1], [7]),), 0.0, token_rewards=((reward,),))
+    batches = ([dialogue([1], ([7], reward))], [Trajectory((turn,), "g")])
+    for batch in batches:
+        with pytest.raises(DataError, match=r"trajectory 0 \(group g\) has rewards of"):
+            learner.update(batch)
+
+
+@pytest.mark.parametrize("level", ["token", "turn"])
+@pytest.mark.parametrize("whiten", [True, False])
+def test_the_largest_reward_that_is_taken_gives_gradients_that_are_numbers(level, whiten):
+    learner = _learner(level=level, whiten=whiten, max_grad_norm=1.0)
+    told = learner.update([dialogue([1, 11], ([7, 8], 1e15)), dialogue([1, 11], ([9], -1e15))])
+    assert (told["num_steps"], told["num_skipped_steps"]) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "flan_t5"])
+@pytest.mark.parametrize("baseline", ["critic", "none"])
+def test_a_batch_without_any_weight_changes_nothing_and_it_says_so(caplog, kind, baseline):
+    critic_settings = "shared" if baseline == "critic" else None
+    changes = {"baseline": baseline, "mean_over": "dialogue", "kl_weight": 0.1, "whiten": True}
+    learner = _learner(kind, critic_settings, optimizer="adamw", **changes)
+    before = _weights(learner)
+    turn = TurnRecord((call([1, 11], [21]),), 5.0, weight=0.0)
+    with caplog.at_level(logging.WARNING):
+        told = learner.update([Trajectory((turn,), "g")])
+    assert (told["skipped"], told["num_tokens"]) == (1.0, 0.0)
+    assert "weight 0" in caplog.text
+    assert _same(before, _weights(learner), rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "flan_t5"])
+@pytest.mark.parametrize("mean_over", ["token", "turn", "dialogue"])
+def test_a_process_whose_own_batch_has_no_weight_aims_at_nothing(kind, mean_over):
+    turn = TurnRecord((call([1, 11], [21]),), 5.0, weight=0.0)
+    layout = lay_out([Trajectory((turn,), "g")], "turn", None if kind == "gpt2" else 0)
+    zero_D, none_D = torch.zeros(1), torch.ones(1, dtype=torch.bool)
+    targets = aim(layout, Judged(zero_D, zero_D, zero_D, none_D, zero_D), mean_over)
+    assert (len(targets.weights_N), len(targets.shares_N)) == (0, 0)
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "flan_t5"])
+def test_texts_without_a_single_token_are_refused_as_data(kind):
+    with pytest.raises(DataError, match="holds no sampled token"):
+        _learner(kind).update([dialogue([1, 11], ([], 1.0)), dialogue([1, 12], ([], 0.0))])
+
+
+def test_how_a_batch_was_laid_out_is_told():
+    """The second turn's prompt does not go on from the first: two sequences, and three in all."""
+    anew = TurnRecord((call([1, 11], [21]),), 0.0), TurnRecord((call([1, 12], [22]),), 1.0)
+    told = _learner().update([dialogue([1], ([7], 1.0), ([8], 0.0)), Trajectory(anew, "g")])
+    assert (told["num_trajectories"], told["num_turns"], told["num_decisions"]) == (2, 4, 4)
+    assert (told["num_sequences"], told["num_tokens"]) == (3, 4)
 
 
 @pytest.mark.parametrize("critic_settings", ["shared", "separate", None])

@@ -79,6 +79,11 @@ def test_a_dialogue_that_broke_is_not_learned_from():
     assert record(tree) == []
 
 
+def test_a_dialogue_without_any_token_is_not_learned_from():
+    tree = tree_of(user(), agent(wrote("Hi", "")), stop=StopReason.USER_ENDED)
+    assert record(tree) == []
+
+
 def test_the_limit_of_turns_is_an_end_unless_it_is_asked_what_would_have_come():
     tree = tree_of(user(), agent(wrote("Hi", "yes")), stop=StopReason.MAX_TURNS)
     (ended,) = record(tree)
