@@ -124,6 +124,7 @@ def assemble(plain: Mapping[str, JSON], conf: Path) -> tuple[Trainer, Parts]:
     if parts.rollout and parts.agent:
         parts.rollout.check(parts.agent)
     _check_credit(parts)
+    trainer.check(parts)
     return trainer, parts
 
 

@@ -75,6 +75,13 @@ class Trainer(ABC):
     needs: tuple[str, ...]
     """Config groups without which this trainer cannot run; checked before anything is built."""
 
+    def check(self, parts: Parts) -> None:  # noqa: B027 most trainers take all parts
+        """Refuse parts that do not go with its settings; called before anything is loaded.
+
+        Raises:
+            ConfigError: with what to choose instead.
+        """
+
     @abstractmethod
     def run(self, parts: Parts, run_dir: RunDir) -> Mapping[str, JSON]:
         """Do the work; what it returns is also in `summary.json`. A second start goes on.

@@ -16,7 +16,7 @@ from drl.runtime.metrics import METRICS, add_metrics, keep_metrics
 from drl.runtime.progress import progress_bar
 from drl.trainer._finetune import RESUME
 from drl.trainer._online_training import OnlineTrainer, Practice
-from drl.trainer.base import chosen
+from drl.trainer.base import Parts, chosen
 
 
 @dataclass(kw_only=True)
@@ -60,6 +60,14 @@ class PPOTrainer(OnlineTrainer):
                 "raise trials"
             )
 
+    def check(self, parts: Parts) -> None:
+        """Refuse a credit for turns where a dialogue is one decision."""
+        if self.ppo.level == "dialogue" and chosen(parts.credit).needs_siblings:
+            raise ConfigError(
+                "trainer.ppo.level=dialogue makes one decision of all turns, but this credit tells "
+                "how good each of them was; use level=turn"
+            )
+
     @property
     def bootstraps(self) -> bool:
         """Whether it is asked what would have come after the limit of turns."""
@@ -67,11 +75,6 @@ class PPOTrainer(OnlineTrainer):
 
     def learn(self, practice: Practice, *, bar_title: str) -> None:
         """Updates from the last state on."""
-        if self.ppo.level == "dialogue" and chosen(practice.parts.credit).needs_siblings:
-            raise ConfigError(
-                "trainer.ppo.level=dialogue makes one decision of all turns, but this credit tells "
-                "how good each of them was; use level=turn"
-            )
         from drl.ppo.checkpoint import has_state, load_learner_state, save_learner
         from drl.ppo.learner import PPOLearner
         from drl.ppo.policy import Policy

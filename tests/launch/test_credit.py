@@ -42,3 +42,10 @@ def test_comparing_branches_is_refused_where_a_reward_decides_what_is_cut(rollou
     assert parts("credit=goal_events", *overrides).credit is not None
     with pytest.raises(ConfigError, match=r"^rollout: .* set rollout=josh/no_collapse"):
         parts("credit=tree", *overrides)
+
+
+def test_credit_for_turns_is_refused_where_a_dialogue_is_one_decision_before_anything_is_loaded():
+    choices = ("trainer=ppo", "credit=tree", "rollout=josh/no_collapse", "llm=hf/smollm2")
+    with pytest.raises(ConfigError, match=r"^trainer\.ppo\.level=dialogue .* use level=turn"):
+        parts(*choices, "trainer.ppo.level=dialogue")
+    assert parts(*choices, "trainer.ppo.level=turn").credit is not None
