@@ -1,0 +1,85 @@
+"""A member: one head among many that learn side by side, with what is its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from drl.turn_reward.ragged import Corpus, Truth
+from drl.turn_reward.scaling import ScoreScaling, score_scaling
+from drl.turn_reward.settings import HeadSettings, ObjectiveSettings
+
+Reads = Literal["text", "length", "index", "nothing"]
+
+FEATURES: tuple[Reads, ...] = ("length", "index")
+"""The columns that a corpus may have after an embedding: how long a turn is, and which it is."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Member:
+    """One head to be learned.
+
+    `reads`: the embedding of a turn, or, as a baseline, one feature of it or nothing at all.
+    """
+
+    name: str
+    objective: ObjectiveSettings
+    seed: int
+    learning_rate: float
+    truth: Truth
+    reads: Reads = "text"
+
+    def scaling(self, corpus: Corpus, score_range: tuple[float, float]) -> ScoreScaling:
+        """Of its scores, by the training part.
+
+        Raises:
+            DataError: nothing can be learned from them.
+        """
+        scores = self.truth.scores_B[corpus.train]
+        return score_scaling(self.objective, scores[~np.isnan(scores)].tolist(), score_range)
+
+    def unit(self, corpus: Corpus, head: HeadSettings, scaling: ScoreScaling) -> float:
+        """What an output of 1 is as a reward while it learns.
+
+        Where many rewards add up to a score of about 1 they are small; with outputs about 1 the
+        same learning rates serve sums and means. It is folded into the weights at the end, so a
+        head bounded by tanh, and labels that are fitted as they are, have 1.
+        """
+        takes_labels = self.objective.local != "none" and not self.objective.is_affine
+        if head.tanh or takes_labels or self.objective.session == "none":
+            return 1.0
+        sizes = [scaling.size(int(corpus.lengths_B[number])) for number in corpus.train]
+        return 1.0 / float(np.mean(sizes))
+
+    def input_mask(self, corpus: Corpus) -> Tensor:
+        """1 for each input that it reads and 0 for all others, float [D]."""
+        mask = torch.zeros(corpus.input_size)
+        if self.reads == "text":
+            mask[: corpus.embedding_size] = 1.0
+        elif self.reads != "nothing":
+            mask[corpus.embedding_size + FEATURES.index(self.reads)] = 1.0
+        return mask
+
+    def local(self, corpus: Corpus) -> np.ndarray:
+        """What its local loss holds rewards against, float [N]; NaN where nothing is known.
+
+        Behind an affine link it has mean 0 and deviation 1 over the training part: the link finds
+        the scale anyway, and so does the weight of the loss not depend on it.
+
+        Raises:
+            DataError: no training turn has a label, though the objective reads them.
+        """
+        if self.objective.local == "targets":
+            return self.truth.targets_N
+        labels_N = self.truth.labels_N
+        if not self.objective.is_affine:
+            return labels_N
+        seen = labels_N[corpus.places(corpus.train)]
+        seen = seen[~np.isnan(seen)]
+        if not len(seen):
+            return labels_N
+        return (labels_N - seen.mean()) / (seen.std() or 1.0)
