@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING
 
 from drl.errors import ConfigError
 from drl.llm._hf_held import Held
-from drl.llm._hf_source import Device, DType, Source
+from drl.llm._hf_source import Source
 from drl.llm.base import LLM, Completions, Request, Weights
 from drl.models.chat_template import read_template
+from drl.models.source import Device, DType
 
 if TYPE_CHECKING:
     from drl.llm._hf_worker import Worker
