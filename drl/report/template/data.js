@@ -10,6 +10,10 @@ function readIsland(id) {
   return JSON.parse(document.getElementById(id).textContent);
 }
 
+function isRecord(value) {
+  return value !== null && typeof value === "object" && !Array.isArray(value);
+}
+
 const canUnpack = "DecompressionStream" in window;
 const opened = new Map();
 

@@ -89,10 +89,6 @@ function valueView(value) {
   return html("pre", { dir: "auto" }, JSON.stringify(value, null, 2));
 }
 
-function isRecord(value) {
-  return value !== null && typeof value === "object" && !Array.isArray(value);
-}
-
 function fieldList(record) {
   const fields = Object.entries(record);
   if (!fields.length) return html("span", { class: "quiet" }, "empty");
