@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +14,7 @@ from drl.llm.base import Weights
 from drl.models.adapter import new_adapter, put_in
 from drl.models.chat_template import ChatTemplate
 from drl.models.load import load_base
+from drl.runtime.drafts import drafted_folder
 
 if TYPE_CHECKING:
     from peft import PeftModel
@@ -56,16 +55,13 @@ class Learner:
         Raises:
             RunError: it cannot be written.
         """
-        draft = folder.with_name(folder.name + ".draft")
         try:
-            for old in (draft, folder):  # of a start that was killed
-                shutil.rmtree(old, ignore_errors=True)
-            self.model.save_pretrained(
-                str(draft),
-                selected_adapters=["default"],
-                state_dict=None if whole is None else dict(whole),
-            )
-            os.replace(draft, folder)
+            with drafted_folder(folder) as draft:
+                self.model.save_pretrained(
+                    str(draft),
+                    selected_adapters=["default"],
+                    state_dict=None if whole is None else dict(whole),
+                )
         except OSError as error:
             raise RunError(
                 f"{folder}: cannot be written ({error.strerror}); make room and start the same "

@@ -6,8 +6,6 @@ takes the place asked for only if it answers as base and adapter do together.
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from drl.errors import DataError, RunError
 from drl.llm.base import Weights
 from drl.models.adapter import ADAPTER_CONFIG, ADAPTER_WEIGHTS, put_in
+from drl.runtime.drafts import drafted_folder
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -69,14 +68,9 @@ def merge(weights: Weights, out: Path, dtype: DType, *, force: bool) -> Merged:
     assert weights.adapter is not None, "the caller found it"
     check_adapter(weights.adapter)
     check_out(out, weights, force=force)
-    draft = out.with_name(out.name + ".draft")
     try:
-        shutil.rmtree(draft, ignore_errors=True)  # of a merge that was killed
-        try:
+        with drafted_folder(out) as draft:
             merged = _merge_into(draft, weights, weights.adapter, dtype)
-            _replace(out, draft)
-        finally:
-            shutil.rmtree(draft, ignore_errors=True)
     except OSError as error:
         raise RunError(f"{out}: cannot be written ({error}); choose another --out") from error
     return merged
@@ -202,13 +196,3 @@ def _logits(model: PreTrainedModel, prompts: Sequence[Sequence[int]]) -> list[Te
 def _largest(some: Sequence[Tensor], others: Sequence[Tensor]) -> float:
     differences = [float((a - b).abs().max()) for a, b in zip(some, others, strict=True)]
     return max(differences) if all(d == d for d in differences) else float("nan")
-
-
-def _replace(out: Path, draft: Path) -> None:
-    """Put a draft in a folder's place; the old one goes only when the new one is whole."""
-    old = out.with_name(out.name + ".old")
-    if out.exists():
-        shutil.rmtree(old, ignore_errors=True)  # of a merge that was killed
-        os.replace(out, old)
-    os.replace(draft, out)
-    shutil.rmtree(old, ignore_errors=True)

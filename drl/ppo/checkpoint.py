@@ -7,8 +7,6 @@ who is killed while writing leaves the last one, at its place or where `has_stat
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from pathlib import Path
 
 import torch
@@ -18,6 +16,7 @@ from torch import Tensor
 
 from drl.errors import RunError
 from drl.ppo.learner import PPOLearner
+from drl.runtime.drafts import drafted_folder, is_there
 
 WEIGHTS = "policy.safetensors"
 OPTIMIZER = "optimizer.safetensors"
@@ -30,20 +29,12 @@ def save_learner(learner: PPOLearner, folder: Path) -> None:
     Raises:
         RunError: it cannot be written.
     """
-    draft = folder.with_name(folder.name + ".draft")
     try:
-        shutil.rmtree(draft, ignore_errors=True)  # of a start that was killed
-        draft.mkdir(parents=True)
-        save_file(_contiguous(learner.policy.state()), draft / WEIGHTS)
-        save_file(_contiguous(_optimizer_tensors(learner)), draft / OPTIMIZER)
-        state = {"num_updates": learner.num_updates, "num_bad_steps": learner.num_bad_steps}
-        (draft / STATE).write_text(json.dumps(state))
-        before = _before(folder)
-        if folder.exists():
-            shutil.rmtree(before, ignore_errors=True)
-            os.replace(folder, before)
-        os.replace(draft, folder)
-        shutil.rmtree(before, ignore_errors=True)
+        with drafted_folder(folder) as draft:
+            save_file(_contiguous(learner.policy.state()), draft / WEIGHTS)
+            save_file(_contiguous(_optimizer_tensors(learner)), draft / OPTIMIZER)
+            state = {"num_updates": learner.num_updates, "num_bad_steps": learner.num_bad_steps}
+            (draft / STATE).write_text(json.dumps(state))
     except (OSError, SafetensorError) as error:
         raise RunError(
             f"{folder}: cannot be written ({error}); make room and start the same command again"
@@ -52,10 +43,7 @@ def save_learner(learner: PPOLearner, folder: Path) -> None:
 
 def has_state(folder: Path) -> bool:
     """Whether there is a state to go on from; one that a killed save laid aside is put back."""
-    before = _before(folder)
-    if not folder.exists() and before.exists():
-        os.replace(before, folder)
-    return folder.is_dir()
+    return is_there(folder)
 
 
 def load_learner_state(learner: PPOLearner, folder: Path) -> None:
@@ -77,11 +65,6 @@ def load_learner_state(learner: PPOLearner, folder: Path) -> None:
     _load_optimizer(learner, moments)
     learner.num_updates = state["num_updates"]
     learner.num_bad_steps = state["num_bad_steps"]
-
-
-def _before(folder: Path) -> Path:
-    """Where the last state lies while the next one takes its place."""
-    return folder.with_name(folder.name + ".before")
 
 
 def _optimizer_tensors(learner: PPOLearner) -> dict[str, Tensor]:

@@ -7,8 +7,6 @@ behind. What is saved is loaded again and held against the model in memory befor
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from drl.errors import ConfigError, DataError, RunError
 from drl.ppo.checkpoint import WEIGHTS
+from drl.runtime.drafts import drafted_folder
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -58,23 +57,18 @@ def write_standalone(base: str, learned: Path, out: Path) -> Standalone:
     before = _logits(model)
     model = _put_in(model, weights, learned, base)
     learned_logits = _logits(model)
-    draft = out.with_name(out.name + ".draft")
     try:
-        shutil.rmtree(draft, ignore_errors=True)  # of a command that was killed
-        model.save_pretrained(draft)
-        tokenizer.save_pretrained(draft)
-        difference = _largest(learned_logits, _logits(_load(str(draft))[0]))
-        if not difference <= _TOLERANCE * float(learned_logits.abs().max()):
-            raise DataError(
-                f"{learned} with {base}: the checkpoint answers otherwise than the model that was "
-                f"saved, logits differ by up to {difference:.3g}"
-            )
-        shutil.rmtree(out, ignore_errors=True)  # empty
-        os.replace(draft, out)
+        with drafted_folder(out) as draft:
+            model.save_pretrained(draft)
+            tokenizer.save_pretrained(draft)
+            difference = _largest(learned_logits, _logits(_load(str(draft))[0]))
+            if not difference <= _TOLERANCE * float(learned_logits.abs().max()):
+                raise DataError(
+                    f"{learned} with {base}: the checkpoint answers otherwise than the model that "
+                    f"was saved, logits differ by up to {difference:.3g}"
+                )
     except OSError as error:
         raise RunError(f"{out}: cannot be written ({error}); choose another folder") from error
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
     return Standalone(
         folder=out,
         num_weights=len(weights),

@@ -4,11 +4,11 @@ import base64
 import hashlib
 import json
 import math
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from drl.errors import RunError
+from drl.runtime.drafts import drafted_file
 from drl.types import JSON
 
 
@@ -38,18 +38,14 @@ def write_page(path: Path, pieces: Iterable[bytes], noun: str) -> None:
     Raises:
         RunError: the file cannot be written; the message calls it by `noun`.
     """
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        with partial.open("wb") as file:
+        with drafted_file(path, is_shared=True) as draft, draft.open("wb") as file:
             for piece in pieces:
                 file.write(piece)
-        partial.replace(path)
     except OSError as error:
         raise RunError(
             f"{path}: the {noun} cannot be written: {error}; free space or choose another folder"
         ) from error
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def _finite(value: JSON) -> JSON:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from math import isfinite, nan
 from pathlib import Path
 
+from drl.runtime.drafts import drafted_file
 from drl.runtime.lines import LineFile, whole_lines
 
 METRICS = "metrics.jsonl"
@@ -36,9 +36,8 @@ def keep_metrics(metrics: Path, last_update: int) -> None:
     if not metrics.exists():
         return
     kept = [line for _, line in whole_lines(metrics) if json.loads(line)["update"] <= last_update]
-    draft = metrics.with_name(metrics.name + ".draft")
-    draft.write_bytes(b"".join(kept))
-    os.replace(draft, metrics)
+    with drafted_file(metrics, is_shared=False) as draft:
+        draft.write_bytes(b"".join(kept))
 
 
 def _numbers(line: bytes) -> dict[str, float]:

@@ -24,6 +24,7 @@ from filelock import FileLock, Timeout
 from omegaconf import OmegaConf
 
 from drl.errors import RunError
+from drl.runtime.drafts import drafted_file
 from drl.types import JSON
 
 Config = Mapping[str, JSON]
@@ -156,10 +157,9 @@ class RunDir:
     def write(self, name: str, text: str) -> Path:
         """Replace a small file as a whole, so that a reader never meets half of it."""
         target = self.path / name
-        draft = target.with_name(target.name + ".draft")
         try:
-            draft.write_text(text)
-            os.replace(draft, target)
+            with drafted_file(target, is_shared=False) as draft:
+                draft.write_text(text)
         except OSError as error:
             raise RunError(
                 f"{target}: cannot be written ({error.strerror}); make room and start the same "

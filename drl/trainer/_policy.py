@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -13,6 +12,7 @@ from drl.finetune.settings import LoraSettings
 from drl.llm.base import Weights
 from drl.models.chat_template import ChatTemplate
 from drl.models.load import Loaded, load_base
+from drl.runtime.drafts import drafted_folder
 from drl.runtime.run_dir import ADAPTER_OF_RUN
 
 if TYPE_CHECKING:
@@ -65,13 +65,10 @@ class Learning:
         from safetensors import SafetensorError
 
         place = folder / MODEL_OF_RUN
-        draft = place.with_name(place.name + ".draft")
         try:
-            shutil.rmtree(draft, ignore_errors=True)
-            self.model.save_pretrained(draft)
-            self.loaded.tokenizer.save_pretrained(draft)
-            shutil.rmtree(place, ignore_errors=True)
-            draft.rename(place)
+            with drafted_folder(place) as draft:
+                self.model.save_pretrained(draft)
+                self.loaded.tokenizer.save_pretrained(draft)
         except (OSError, SafetensorError) as error:
             raise RunError(
                 f"{place}: cannot be written ({error}); make room and start the same command again"

@@ -46,7 +46,7 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Unpacked:
     env = os.environ | {"HF_HUB_OFFLINE": "1"}
     command = [sys.executable, "-c", UNPACK, str(root)]
     killed = subprocess.Popen(command, env=env, **settings)
-    while not any(root.glob("models/*/*.partial/*")):
+    while not any(root.glob("models/*/*.draft/*")):
         assert killed.poll() is None, killed.communicate()
         time.sleep(0.02)
     killed.kill()
@@ -60,7 +60,7 @@ def test_it_is_unpacked_once_and_whole(unpacked):
     assert Path(folder).parent.parent == unpacked.root / "models"
     # 134.5 million numbers of 4 bytes
     assert Path(folder, "model.safetensors").stat().st_size > 538e6
-    assert not list(unpacked.root.glob("models/*/*.partial"))
+    assert not list(unpacked.root.glob("models/*/*.draft"))
 
 
 def test_it_answers_and_ends_by_itself(unpacked):
