@@ -53,8 +53,14 @@ def tokens_of(
     text, does not. Where the text is empty, it goes on from the token that begins texts.
 
     Raises:
-        ConfigError: there is nothing to read, or a token that the model does not know.
+        ConfigError: it is no text, there is nothing to read, or a token that the model does not
+            know.
     """
+    if not isinstance(text, str) or any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise ConfigError(
+            f"observation_input: the prompt {shortened(repr(text))} is no text, or holds half of a "
+            "letter (a surrogate), which no tokenizer reads; decode it with errors='replace'"
+        )
     ids = tokenizer(text, add_special_tokens=bool(model.config.is_encoder_decoder))["input_ids"]
     assert isinstance(ids, list), "one text was given"
     if not ids:

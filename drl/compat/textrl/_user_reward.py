@@ -22,7 +22,8 @@ def ask(env: TextRLEnv, *, finish: bool) -> np.ndarray:
     """
     name = f"{type(env).__name__}.get_reward"
     try:
-        given = env.get_reward(env.input_item, env.predicted, finish)
+        # a copy, as what is changed in it would change the texts
+        given = env.get_reward(env.input_item, list(map(list, env.predicted)), finish)
     except Exception as error:  # whatever a user's function may raise
         raise ConfigError(
             f"{name} raised {type(error).__name__}: {error}; {_where(env)}; mend the function"
@@ -64,7 +65,7 @@ def _numbers(given: Any, num: int, name: str) -> np.ndarray:
         if isinstance(given, Sequence) and not isinstance(given, str):
             return np.array([float(value) for value in given])  # of tensors, too
         return np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError, RuntimeError) as error:  # torch raises the last
+    except (TypeError, ValueError, OverflowError, RuntimeError) as error:  # torch raises the last
         raise ConfigError(
             f"{name} gave {shortened(repr(given))}; give a list of {num} numbers (compare_sample), "
             "or one number for all"

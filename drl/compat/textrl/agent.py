@@ -21,7 +21,7 @@ from drl.compat.textrl._language_model import adapted_by_peft
 from drl.compat.textrl._observation import Observation, Seen
 from drl.compat.textrl._statistics import Statistics
 from drl.compat.textrl._user_reward import as_vector
-from drl.errors import RunError
+from drl.errors import ConfigError, RunError
 from drl.ppo.checkpoint import WEIGHTS, has_state, load_learner_state, save_learner
 from drl.ppo.generate import Drawing, draw, log_probs_of
 from drl.ppo.learner import PPOLearner
@@ -97,6 +97,7 @@ class TextRLAgent:
         Raises:
             TypeError: the observation does not come straight from an environment.
             ValueError: there was no action.
+            ConfigError: the reward is not a finite number for each candidate.
         """
         self._observe(0, obs, reward, is_done=done, is_cut=reset)
 
@@ -235,7 +236,10 @@ class TextRLAgent:
         episode = self._open.get(slot)
         if episode is None:
             raise ValueError("there was no action to observe anything of; call act first")
-        episode.rewards.append(as_vector(reward, episode.num, "reward"))
+        rewards = as_vector(reward, episode.num, "reward")
+        if not np.isfinite(rewards).all():
+            raise ConfigError(f"reward gave {rewards.tolist()}; give finite numbers")
+        episode.rewards.append(rewards)
         if not (is_done or is_cut):
             return
         del self._open[slot]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from drl.errors import ConfigError
+from drl.errors import ConfigError, RunError
 
 if TYPE_CHECKING:
     import torch
@@ -116,6 +116,22 @@ def eval_performance(
     }
 
 
+def made(outdir: str | os.PathLike[str]) -> Path:
+    """The folder for what is saved, which is there now.
+
+    Raises:
+        RunError: it cannot be made.
+    """
+    folder = Path(outdir)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunError(
+            f"outdir={folder} cannot be made ({error.strerror}); choose another folder"
+        ) from error
+    return folder
+
+
 def check_measure(n_steps: int | None, n_episodes: int | None) -> None:
     """Refuse an evaluation by steps and episodes, or by neither.
 
@@ -177,7 +193,7 @@ class Evaluator:
         self.n_steps = n_steps
         self.n_episodes = n_episodes
         self.eval_interval = eval_interval
-        self.outdir = Path(outdir)
+        self.outdir = made(outdir)
         self.max_episode_len = max_episode_len
         self.evaluation_hooks = evaluation_hooks
         self.save_best_so_far_agent = save_best_so_far_agent
@@ -186,7 +202,6 @@ class Evaluator:
         self.logger = logger or _LOG
         self._began = time.monotonic()
         self._report = _tensorboard(self.outdir) if use_tensorboard else None
-        self.outdir.mkdir(parents=True, exist_ok=True)
         if not (step_offset and (self.outdir / SCORES).is_file()):
             statistic_names = [name for name, _ in (*agent.get_statistics(), *env.get_statistics())]
             self._write([*_COLUMNS, *statistic_names], "w")

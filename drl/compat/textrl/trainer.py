@@ -10,12 +10,11 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from drl.compat.textrl._training import StepHook, Training
 from drl.compat.textrl._training import save_agent as _save
-from drl.compat.textrl.evaluator import EvaluationHook, Evaluator, check_measure
+from drl.compat.textrl.evaluator import EvaluationHook, Evaluator, check_measure, made
 from drl.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -81,7 +80,7 @@ def train_agent(
     training = Training(
         agent=agent,
         env=env,
-        outdir=Path(outdir),
+        outdir=made(outdir),  # now: nothing is learned that cannot be saved
         checkpoint_freq=checkpoint_freq,
         max_episode_len=max_episode_len,
         evaluator=evaluator,

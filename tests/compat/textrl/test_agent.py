@@ -265,6 +265,14 @@ def test_an_observation_that_was_calculated_with_is_refused():
         agent.observe(env.step([5, 6])[0], [1, 2, 3], False, False)
 
 
+def test_an_observed_reward_that_is_no_number_is_refused_before_it_is_learned_from():
+    env, actor = built()
+    agent = actor.agent_ppo()
+    agent.act(env.reset())
+    with pytest.raises(ConfigError, match=r"reward gave \[nan, 1\.0\]; give finite numbers"):
+        agent.observe(env.step([5, 6])[0], [float("nan"), 1], False, False)
+
+
 @pytest.mark.parametrize("kind", ["gpt2", "t5"])
 def test_a_saved_agent_writes_as_it_did_and_goes_on_from_there(kind, tmp_path):
     env, actor = built(kind, actor={"optimizer": "adamw"})

@@ -65,6 +65,7 @@ def test_rewards_of_every_shape_become_one_number_for_each_candidate(given, num,
         ([[1.0], [2.0]], "gave [[1.0], [2.0]]; give a list of 2 numbers"),
         ([None, 1.0], "gave [None, 1.0]; give a list of 2 numbers"),
         ({"a": 1}, "gave {'a': 1}; give a list of 2 numbers"),
+        ([10**400, 1.0], "; give a list of 2 numbers"),
     ],
 )
 def test_other_rewards_are_refused_with_the_class_and_both_lengths(given, told):
@@ -90,6 +91,20 @@ def test_an_exception_of_the_users_keeps_its_cause_and_shows_prompt_and_texts():
         env.step([5, 6])
     assert caught.value.__cause__ is cause
     assert "Paying.get_reward raised KeyError: 'label'; prompt 'w14', texts" in str(caught.value)
+
+
+def test_a_reward_that_changes_what_it_is_shown_changes_no_text():
+    class Untidy(Ruled):
+        def get_reward(self, input_item, predicted_list, finish):
+            for words in predicted_list:
+                words.clear()
+            predicted_list.clear()
+            return 1.0
+
+    env = env_of(Untidy)
+    env.reset(PROMPTS[1])
+    env.step([5, 6])
+    assert env.step([7, 8])[3] == {"predicted_str": [" w5 w7", " w6 w8"]}
 
 
 def test_an_episode_ends_when_all_candidates_have_and_fillers_are_empty():
@@ -154,6 +169,11 @@ def test_items_without_a_prompt_are_refused_at_construction(item):
     """Issue 5: nobody knew what an item is."""
     with pytest.raises(ConfigError, match="holds no prompt; write"):
         env_of(items=[item])
+
+
+def test_half_of_a_letter_in_a_prompt_is_refused_at_construction():
+    with pytest.raises(ConfigError, match="holds half of a letter"):
+        env_of(items=["w5 \ud800"])
 
 
 @pytest.mark.parametrize("hook", ["gat_obs_input", "get_obs_input"])

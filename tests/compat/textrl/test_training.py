@@ -13,7 +13,7 @@ from transformers import PreTrainedModel
 from drl.compat.textrl import Evaluator, save_agent, train_agent_with_evaluation
 from drl.compat.textrl.evaluator import eval_performance, run_evaluation_episodes
 from drl.compat.textrl.trainer import train_agent
-from drl.errors import ConfigError
+from drl.errors import ConfigError, RunError
 
 
 def agent_of(kind="gpt2", ppo=None, **settings):
@@ -150,6 +150,15 @@ def test_settings_that_break_a_rule_are_refused_before_training(
     with pytest.raises(ConfigError, match=told):
         train(agent, env, tmp_path, **changes)
     assert not list(tmp_path.glob("*_except"))
+
+
+@pytest.mark.parametrize("start", [train, lambda a, e, outdir: train_agent(a, e, 9, outdir)])
+def test_a_folder_that_cannot_be_made_is_refused_before_training(tmp_path, start):
+    env, agent = agent_of()
+    (tmp_path / "file").touch()
+    with pytest.raises(RunError, match=r"outdir=.* cannot be made \(File exists\); choose another"):
+        start(agent, env, tmp_path / "file")
+    assert agent.num_stored == 0
 
 
 def test_evaluations_take_the_same_prompts_so_that_scores_can_be_compared(tmp_path):
