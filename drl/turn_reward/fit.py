@@ -12,6 +12,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -47,8 +48,8 @@ class Epoch(NamedTuple):
 class Fitted:
     """Heads at their best epochs.
 
-    `params` [M, ...] read raw inputs. `best_epoch` counts from 1; 0 is a member that diverged and
-    kept its first weights.
+    `params` [M, ...] read raw inputs. `best_epoch` counts from 1; 0 stands for the first weights,
+    which a member keeps that was never better, or that diverged.
     """
 
     params: Params
@@ -65,15 +66,31 @@ def fit(
     training: TrainingSettings,
     score_range: tuple[float, float],
     seed: int,
+    start: Params | None = None,
     tell: Callable[[Epoch], None] = lambda epoch: None,
 ) -> Fitted:
-    """Heads of all members; `tell` hears of every epoch when it is over.
+    """Heads of all members.
+
+    Args:
+        corpus: what there is to learn from.
+        members: who learns.
+        head: of all of them.
+        training: the optimisation.
+        score_range: the lowest and highest answer that the question allows, in points.
+        seed: of the order of batches.
+        start: weights of one head for raw inputs, with which all begin; they are kept where no
+            epoch is better. None: each begins with its own.
+        tell: hears of every epoch when it is over.
 
     Raises:
         DataError: an objective reads what no training session has.
     """
     run = _Run(corpus, members, head, training, score_range)
+    if start is not None:
+        run.start_from(start)
     best = _Best(run, training)
+    if start is not None:
+        best.look(0, torch.full_like(run.unit_M, torch.inf), run.validate())
     for number in range(1, training.epochs + 1):
         train_M = run.learn(number, seed)
         val = run.validate()
@@ -106,11 +123,8 @@ class _Run:
         self.mean_D, self.deviation_D = self._moments()
         self._draws = _generators(members, "draws")
         self._noise = _generators(members, "dropout")
-        self._mask = torch.stack([member.input_mask(corpus) for member in members])[:, :, None]
-        self._mask = self._mask.to(corpus.device, corpus.dtype)
         fresh = heads.init(head, corpus.input_size, len(members), _generators(members, "weights"))
         self.params = {k: v.to(corpus.device, corpus.dtype) for k, v in fresh.items()}
-        self.params["input.weight"] *= self._mask
         self._link = {name: torch.zeros_like(self.unit_M) for name in ("shift", "log_slope")}
         self._learning = {**self.params, **self._link}
         for weight in self._learning.values():
@@ -118,6 +132,15 @@ class _Run:
         rate_M = self._tensor([member.learning_rate for member in members])
         self._optimizer = MemberAdamW(self._learning, rate_M, training.weight_decay)
         self._num_updates = 0
+
+    @torch.no_grad()
+    def start_from(self, raw: Params) -> None:
+        """Let all members begin with the weights of one head that reads raw inputs."""
+        many = {name: torch.stack([weight] * len(self.unit_M)) for name, weight in raw.items()}
+        many = {name: weight.to(self.unit_M) for name, weight in many.items()}
+        begun = heads.unfold(self.head, many, self.mean_D, self.deviation_D, self.unit_M)
+        for name, weight in self.params.items():
+            weight.copy_(begun[name])
 
     def learn(self, epoch: int, seed: int) -> Tensor:
         """One pass over the training part; the mean loss of its batches, float [M]."""
@@ -133,7 +156,6 @@ class _Run:
                 name: torch.zeros_like(self._learning[name]) if got is None else got
                 for name, got in zip(self._learning, gradients, strict=True)
             }
-            by_name["input.weight"] = by_name["input.weight"] * self._mask
             self._optimizer.step(by_name, self._share(len(batches)))
             self._num_updates += 1
             total_M += joint_M.detach()
@@ -203,7 +225,7 @@ class _Best:
         self._run, self._training = run, training
         self._params = {name: weight.detach().clone() for name, weight in run.params.items()}
         self._epoch_M = torch.zeros(len(run.unit_M), dtype=torch.long)
-        self._val_M = torch.full((len(run.unit_M),), torch.inf, dtype=torch.float64)
+        self._val_M = torch.full((len(run.unit_M),), inf, dtype=torch.float64)
         self._is_going_M = torch.ones(len(run.unit_M), dtype=torch.bool)
 
     @property
@@ -230,11 +252,8 @@ class _Best:
     def fitted(self, members: Sequence[Member]) -> Fitted:
         """What came of it, on the CPU."""
         epochs = self._epoch_M.tolist()
-        lost = [
-            f"{m.name} (seed {m.seed})"
-            for m, epoch in zip(members, epochs, strict=True)
-            if not epoch
-        ]
+        found = zip(members, self._val_M.tolist(), strict=True)
+        lost = [f"{member.name} (seed {member.seed})" for member, val in found if val == inf]
         if lost:
             _LOG.warning(
                 "%d heads diverged and keep their first weights: %s; lower "

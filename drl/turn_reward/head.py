@@ -16,7 +16,7 @@ from torch import Generator, Tensor
 from drl.turn_reward.ragged import Ragged, one_session
 from drl.turn_reward.settings import HeadSettings
 
-__all__ = ["HeadSettings", "Params", "apply", "apply_members", "fold", "init", "member"]
+__all__ = ["HeadSettings", "Params", "apply", "apply_members", "fold", "init", "member", "unfold"]
 
 Params = dict[str, Tensor]
 
@@ -93,13 +93,37 @@ def fold(
     """
     folded = dict(params)
     folded[_INPUT] = params[_INPUT] / deviation_D[:, None]
-    moved_MH = torch.einsum("d,mdh->mh", mean_D, folded[_INPUT])
-    folded["input.bias"] = params["input.bias"] - moved_MH
+    folded["input.bias"] = params["input.bias"] - _moved(mean_D, folded[_INPUT])
+    return _rescaled(settings, folded, unit_M)
+
+
+def unfold(
+    settings: HeadSettings,
+    params: Mapping[str, Tensor],
+    mean_D: Tensor,
+    deviation_D: Tensor,
+    unit_M: Tensor,
+) -> Params:
+    """What `fold` was given, from what it gave."""
+    params = _rescaled(settings, params, 1 / unit_M)
+    params["input.bias"] = params["input.bias"] + _moved(mean_D, params[_INPUT])
+    params[_INPUT] = params[_INPUT] * deviation_D[:, None]
+    return params
+
+
+def _moved(mean_D: Tensor, weight_MDH: Tensor) -> Tensor:
+    """What the mean of the inputs adds to each hidden unit, float [M, H]."""
+    return torch.einsum("d,mdh->mh", mean_D, weight_MDH)
+
+
+def _rescaled(settings: HeadSettings, params: Mapping[str, Tensor], unit_M: Tensor) -> Params:
+    """Heads whose rewards are `unit_M` times as large."""
+    scaled = dict(params)
     layer = "input" if settings.kind == "linear" else "output"
     for name in (f"{layer}.weight", f"{layer}.bias"):
-        shape = (-1,) + (1,) * (folded[name].dim() - 1)
-        folded[name] = folded[name] * unit_M.view(shape)
-    return folded
+        shape = (-1,) + (1,) * (scaled[name].dim() - 1)
+        scaled[name] = scaled[name] * unit_M.view(shape)
+    return scaled
 
 
 def _init_one(settings: HeadSettings, num_inputs: int, generator: Generator) -> Params:

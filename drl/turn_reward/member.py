@@ -3,35 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from drl.turn_reward.ragged import Corpus, Truth
 from drl.turn_reward.scaling import ScoreScaling, score_scaling
 from drl.turn_reward.settings import HeadSettings, ObjectiveSettings
 
-Reads = Literal["text", "length", "index", "nothing"]
-
-FEATURES: tuple[Reads, ...] = ("length", "index")
-"""The columns that a corpus may have after an embedding: how long a turn is, and which it is."""
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Member:
-    """One head to be learned.
-
-    `reads`: the embedding of a turn, or, as a baseline, one feature of it or nothing at all.
-    """
+    """One head to be learned; members of one name differ by their seed alone."""
 
     name: str
     objective: ObjectiveSettings
     seed: int
     learning_rate: float
     truth: Truth
-    reads: Reads = "text"
 
     def scaling(self, corpus: Corpus, score_range: tuple[float, float]) -> ScoreScaling:
         """Of its scores, by the training part.
@@ -54,15 +42,6 @@ class Member:
             return 1.0
         sizes = [scaling.size(int(corpus.lengths_B[number])) for number in corpus.train]
         return 1.0 / float(np.mean(sizes))
-
-    def input_mask(self, corpus: Corpus) -> Tensor:
-        """1 for each input that it reads and 0 for all others, float [D]."""
-        mask = torch.zeros(corpus.input_size)
-        if self.reads == "text":
-            mask[: corpus.embedding_size] = 1.0
-        elif self.reads != "nothing":
-            mask[corpus.embedding_size + FEATURES.index(self.reads)] = 1.0
-        return mask
 
     def local(self, corpus: Corpus) -> np.ndarray:
         """What its local loss holds rewards against, float [N]; NaN where nothing is known.

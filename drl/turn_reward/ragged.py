@@ -80,7 +80,6 @@ class Corpus:
         embeddings: of each session, float [T, D], T at least 1.
         train: numbers of the sessions to learn from.
         val: numbers of those that choose the epoch.
-        features: of each session float [T, F], appended to its inputs, for baselines; or none.
 
     Raises:
         DataError: there is no session to learn from.
@@ -92,32 +91,24 @@ class Corpus:
         *,
         train: Sequence[int],
         val: Sequence[int],
-        features: Sequence[np.ndarray] = (),
         device: str = "cpu",
         dtype: torch.dtype = torch.float32,
     ) -> None:
         if not train:
             raise DataError("no session is left to learn from; see what the dataset left out")
         self._embeddings = embeddings
-        self._features = features
         self.train, self.val = list(train), list(val)
         self.device, self.dtype = device, dtype
         self.lengths_B = np.array([len(rows) for rows in embeddings])
         self._starts_B = self.lengths_B.cumsum() - self.lengths_B
-        self.embedding_size = int(embeddings[0].shape[1])
-        num_features = int(features[0].shape[1]) if features else 0
-        self.input_size = self.embedding_size + num_features
+        self.input_size = int(embeddings[0].shape[1])
 
     def batch(self, sessions: Sequence[int]) -> Ragged:
         """The inputs of these sessions, in this order."""
         rows = [np.asarray(self._embeddings[number], dtype=np.float32) for number in sessions]
-        inputs_ND = np.concatenate(rows)
-        if self._features:
-            more = np.concatenate([self._features[number] for number in sessions])
-            inputs_ND = np.concatenate([inputs_ND, more.astype(np.float32)], axis=1)
+        inputs_ND = torch.from_numpy(np.concatenate(rows)).to(self.device, self.dtype)
         lengths_B = torch.from_numpy(self.lengths_B[list(sessions)])
-        inputs = torch.from_numpy(inputs_ND).to(self.device, self.dtype)
-        return Ragged(inputs, Layout(lengths_B.to(self.device)))
+        return Ragged(inputs_ND, Layout(lengths_B.to(self.device)))
 
     def places(self, sessions: Sequence[int]) -> np.ndarray:
         """Where the turns of these sessions stand on the flat axis of the corpus, int [N]."""

@@ -5,7 +5,7 @@ import torch
 from turn_reward.learning import LINEAR
 
 from drl.errors import ConfigError
-from drl.turn_reward.head import HeadSettings, apply, apply_members, fold, init, member
+from drl.turn_reward.head import HeadSettings, apply, apply_members, fold, init, member, unfold
 from drl.turn_reward.ragged import Layout, Ragged
 
 KINDS = [replace(LINEAR, kind=kind) for kind in ("linear", "mlp", "lstm")]
@@ -98,6 +98,8 @@ def test_folded_weights_read_raw_inputs_and_give_scaled_rewards(settings):
     expected = apply_members(settings, params, standard) * unit[:, None]
     folded = fold(settings, params, mean, deviation, unit)
     torch.testing.assert_close(apply_members(settings, folded, batch), expected)
+    for name, weight in unfold(settings, folded, mean, deviation, unit).items():
+        torch.testing.assert_close(weight, params[name])
 
 
 def test_dropout_of_the_reward_zeroes_its_share_and_raises_the_others():
