@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
 
 from drl.labelling.settings import LabelSettings
 from drl.turn_reward.scaling import ScoreScaling
@@ -51,7 +50,8 @@ def rewards(
     if settings.rule == "affine":
         target = (score - scaling.centre) / scaling.scale
         return (target + settings.spread * (marks - marks.mean())) / size
-    shares = softmax(settings.sharpness * marks)
+    weights = np.exp(settings.sharpness * (marks - marks.max()))
+    shares = weights / weights.sum()
     points = (score - lowest) * num * shares - (scaling.centre - lowest)
     return points / (scaling.scale * size)
 
