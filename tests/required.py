@@ -8,6 +8,11 @@ BIKES = "examples/own_environment"
 _REQUIRED = {
     ("dataset", "prompts"): ["dataset.prompts=[One day, The moon, 'Tell me: why?']"],
     ("dataset", "jsonl_tasks"): [f"dataset.path={BIKES}/tasks.jsonl"],
+    # the published positions need the published 1,656 conversations
+    **{
+        ("dataset", option): ["dataset.division.positions={train:[0,60],test:[60,120]}"]
+        for option in ("candor/paper_faces", "candor/paper_policy")
+    },
     ("environment", "functions"): [f"environment.tools={BIKES}/tools.py"],
     ("environment", "mcp"): [
         f"environment.server='{shlex.quote(sys.executable)} tests/environment/bike_server.py'",
@@ -26,7 +31,7 @@ _REQUIRED = {
 
 def settings(group: str, option: str) -> list[str]:
     """The overrides that give an option what it needs."""
-    return _REQUIRED.get((group, option.partition("/")[0]), [])
+    return _REQUIRED.get((group, option), _REQUIRED.get((group, option.partition("/")[0]), []))
 
 
 def choice(group: str, option: str) -> list[str]:

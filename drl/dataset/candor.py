@@ -84,7 +84,7 @@ class CandorDataset(SessionDataset):
     def score_range(self) -> tuple[float, float]:
         """The lowest and the highest answer to the target."""
         lowest, highest = self.scale or SCALES[self.target]
-        return lowest, highest
+        return float(lowest), float(highest)
 
     @property
     def folder(self) -> Path:

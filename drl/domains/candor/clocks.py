@@ -103,17 +103,19 @@ def offset(signals: Mapping[str, Signals], spoken: Sequence[Spoken], search_s: i
     if not pairs or sum(len(seconds) for seconds, _, _ in pairs) < _FEWEST_ROWS:
         return Offset(0, False)
     flags = np.concatenate([flags for _, flags, _ in pairs])
+
+    def fit(shift: int) -> float:
+        inside = [_inside(seconds + shift, spans) for seconds, _, spans in pairs]
+        return _correlation(flags, np.concatenate(inside))
+
+    unshifted = fit(0)
+    if unshifted + _CLEARLY >= 1:  # nothing can be clearly better
+        return Offset(0, True)
     shifts = sorted(range(-search_s, search_s + 1), key=abs)
-    fits = [
-        _correlation(
-            flags, np.concatenate([_inside(seconds + shift, at) for seconds, _, at in pairs])
-        )
-        for shift in shifts
-    ]
-    best = int(np.argmax(fits))
-    if fits[best] < _AT_LEAST:
+    best = max(shifts, key=fit)
+    if fit(best) < _AT_LEAST:
         return Offset(0, False)
-    return Offset(shifts[best] if fits[best] > fits[0] + _CLEARLY else 0, True)
+    return Offset(best if fit(best) > unshifted + _CLEARLY else 0, True)
 
 
 class _Spans(NamedTuple):

@@ -22,7 +22,7 @@ from drl.domains.candor.signals import Signals
 
 _log = logging.getLogger(__name__)
 
-_WORTH_KEEPING: Final = 1 << 20
+_WORTH_KEEPING: Final = 1 << 17
 """Bytes; smaller tables are read faster than looked up."""
 _FORM: Final = "1"
 """Of the stored arrays, and of how tables are read; a new one makes the old files unused."""

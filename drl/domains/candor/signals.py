@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -29,7 +30,7 @@ FACES: Final = (
 )
 """The classes of AffectNet, in the order of CANDOR's columns `prob_face_<class>`."""
 
-_FLAGS: Final = {"true": "1", "false": "0", "": "nan", "none": "nan", "na": "nan"}
+_WORDS: Final = {"True": 1.0, "False": 0.0, "true": 1.0, "false": 0.0, "": math.nan}
 _CLOCK: Final = re.compile(r"(?:(-?\d+) days?,? *\+?)?(\d+):(\d\d):(\d\d(?:\.\d*)?)")
 """The time of a row: "00:01:02.5", or with days before it, as pandas writes spans of time."""
 
@@ -118,18 +119,18 @@ def _numbers(column: Sequence[str]) -> list[float]:
     try:
         return [float(text) if text else math.nan for text in column]
     except ValueError:
-        return [_number(text) for text in column]
+        return [_WORDS[text] if text in _WORDS else _number(text) for text in column]
 
 
 def _number(text: str) -> float:
-    plain = text.strip().lower()
     try:
-        value = float(_FLAGS.get(plain, plain))
+        value = float(text)
     except ValueError:
         return math.nan
     return value if math.isfinite(value) else math.nan
 
 
+@lru_cache(maxsize=1 << 14)  # both people of all conversations have the same seconds
 def _seconds(text: str) -> float | None:
     """The time of a row in seconds; None where the text is no time, or one before the start."""
     clock = _CLOCK.fullmatch(text.strip())

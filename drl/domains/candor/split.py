@@ -11,7 +11,6 @@ import csv
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from itertools import combinations
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
@@ -49,8 +48,9 @@ class DivisionSettings:
     that generated data holds out, a tenth of others. file: as a table
     of conversation_id and split says; others are in no part. position: by slices [from, to] of the
     usable ones in the order of their ids, counted from 0, negative from the end, as `positions`
-    gives them for each part. With drop_shared=test, conversations that share a person with one of
-    test are in no part; with held_out, those neither that share one with val.
+    gives them for each part; of overlapping ones the part named first has it. Conversations that
+    share a person with one of test are in no part with drop_shared=test; with held_out, those
+    neither that share one with val.
     """
 
     by: Literal["hash", "file", "position"]
@@ -100,7 +100,6 @@ def divide(
 
     Raises:
         DataError: the table cannot be read, or names a part that does not exist.
-        ConfigError: two positions overlap.
     """
     ids = sorted(people)
     if settings.by == "file":
@@ -160,14 +159,11 @@ def _by_hash(name: str, test_share: float, val_share: float) -> str:
 
 
 def _by_position(ids: Sequence[str], positions: Mapping[str, list[int | None]]) -> dict[str, str]:
-    chosen = {part: ids[slice(*ends)] for part, ends in positions.items()}
-    for (one, first), (other, second) in combinations(chosen.items(), 2):
-        if both := set(first) & set(second):
-            raise ConfigError(
-                f"dataset.division.positions of {one} and {other} share {len(both)} of the "
-                f"{len(ids)} usable conversations; choose smaller ones"
-            )
-    return {name: part for part, names in chosen.items() for name in names}
+    parts: dict[str, str] = {}
+    for part, ends in positions.items():
+        for name in ids[slice(*ends)]:
+            parts.setdefault(name, part)
+    return parts
 
 
 def _sharing(

@@ -46,10 +46,9 @@ def test_positions_follow_the_order_of_ids_and_leave_others_out():
     assert division.left_out == {"c3": "in no part", "c4": "in no part"}
 
 
-def test_positions_that_overlap_are_refused():
-    message = r"positions of train and val share 1 of the 5 usable conversations"
-    with pytest.raises(ConfigError, match=message):
-        divide(FIVE, by_position(train=[0, 3], val=[-3, None]))
+def test_where_positions_overlap_the_part_named_first_has_the_conversation():
+    division = divide(FIVE, by_position(val=[-3, None], train=[0, 4]))
+    assert division.parts == {"c3": "val", "c4": "val", "c5": "val", "c1": "train", "c2": "train"}
 
 
 @pytest.mark.parametrize("drop", ["test", "held_out"])

@@ -1,0 +1,39 @@
+"""Hidden rewards of generated conversations: read by evaluation, and by nothing else."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from drl.domains.candor.hidden import read_hidden
+from drl.errors import DataError
+
+PACKAGE = Path(__file__).parents[3] / "drl"
+
+
+def test_hidden_rewards_are_read_by_conversation_and_turn(tmp_path):
+    assert read_hidden(tmp_path) == {}
+    text = "conversation_id,turn_id,reward\none,0,0.5\none,3,-1\n"
+    (tmp_path / "hidden_rewards.csv").write_text(text)
+    assert read_hidden(tmp_path) == {("one", 0): 0.5, ("one", 3): -1.0}
+
+
+@pytest.mark.parametrize("text", ["id,reward\none,1\n", "conversation_id,turn_id,reward\na,b,c\n"])
+def test_a_damaged_file_is_refused(tmp_path, text):
+    (tmp_path / "hidden_rewards.csv").write_text(text)
+    with pytest.raises(DataError, match="is no table of conversation_id, turn_id and reward"):
+        read_hidden(tmp_path)
+
+
+def test_nothing_but_evaluation_can_read_them():
+    imports = {
+        path.relative_to(PACKAGE).parts[0]
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom)
+        and (
+            node.module == "drl.domains.candor.hidden"
+            or (node.module == "drl.domains.candor" and "hidden" in {n.name for n in node.names})
+        )
+    }
+    assert imports <= {"evaluation"}
