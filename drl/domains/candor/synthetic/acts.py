@@ -59,6 +59,10 @@ class Worth(NamedTuple):
         """The hidden reward of the turn."""
         return self.visible + self.faceless
 
+    def plus(self, other: Worth) -> Worth:
+        """Both together."""
+        return Worth(self.visible + other.visible, self.faceless + other.faceless)
+
 
 _GOOD_NEWS: Final[Mapping[Move, Worth]] = {
     Move.CHEER: Worth(0.9, 0.0),
@@ -134,7 +138,7 @@ _STORY: Final[Mapping[Move, Worth]] = {
     Move.REPEAT: Worth(0.0, -0.6),
 }
 _NOTHING: Final[Mapping[Move, Worth]] = {
-    Move.GO_ON: Worth(0.0, 0.1),
+    Move.GO_ON: Worth(0.0, 0.0),
     Move.REPEAT: Worth(0.0, -0.5),
 }
 
@@ -149,3 +153,13 @@ WORTHS: Final[Mapping[Opening, Mapping[Move, Worth]]] = {
 }
 """The worth of each move where it can occur. Comfort, answers, advice and questions about a trouble
 count for more than a face shows, and being bored or passed over shows in no face."""
+
+BROUGHT_WORTHS: Final[Mapping[Opening, Worth]] = {
+    Opening.QUESTION: Worth(0.1, 0.3),
+    Opening.GOOD_NEWS: Worth(0.3, 0.0),
+    Opening.STORY: Worth(0.1, 0.0),
+    Opening.WANTS_ADVICE: Worth(0.0, 0.1),
+    Opening.OPINION: Worth(0.0, -0.1),
+    Opening.BAD_NEWS: Worth(-0.3, 0.0),
+}
+"""What it adds to bring something up: interest in the other most, one's own troubles least."""

@@ -22,7 +22,8 @@ _HAPPY: Final = FACES.index("happiness")
 _NEUTRAL: Final = FACES.index("neutral")
 _SURPRISE: Final = FACES.index("surprise")
 _NEGATIVE: Final = [FACES.index(name) for name in ("anger", "contempt", "disgust", "sadness")]
-_AT_REST: Final = dict.fromkeys(FACES, -2.0) | {"neutral": 1.6, "happiness": -0.2, "surprise": -1.2}
+_AT_REST: Final = dict.fromkeys(FACES, -1.1) | {"neutral": 1.6, "happiness": 0.0, "fear": -2.0}
+"""Logits of a face that reacts to nothing."""
 
 _DELAY_S: Final = 0.6
 """A face follows what is said by about so much, and stays so much longer."""

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from drl.domains.candor.synthetic.acts import WORTHS, Move, Opening, Worth
+from drl.domains.candor.synthetic.acts import BROUGHT_WORTHS, WORTHS, Move, Opening, Worth
 from drl.domains.candor.synthetic.people import Meeting
 from drl.domains.candor.synthetic.settings import Settings
 from drl.domains.candor.synthetic.vocabulary import patterns, topics
@@ -23,14 +23,14 @@ _BROUGHT: Final = {
 """How often each is brought up. News are where the same words differ most in worth."""
 
 _USUAL: Final = {
-    Move.REPEAT: 0.3,
+    Move.REPEAT: 0.2,
     Move.NOD: 0.6,
     Move.DISAGREE: 0.6,
     Move.SWERVE: 1.4,
 }
 """How often people make a move apart from its worth, where not 1."""
 
-_BRINGS_MORE: Final = 0.3
+_BRINGS_MORE: Final = 0.2
 """How often a reply brings up something of its own: rarely, so that replies stand apart."""
 
 _ASKS_IN_SWERVE: Final = 0.6
@@ -109,7 +109,7 @@ def plan(
     tact = (first.tact + float(change[0]), second.tact + float(change[1]))
     course = _Course(random, meeting.held_out, tact)
     opener = course.bring()
-    worth = WORTHS[Opening.NOTHING][Move.GO_ON]
+    worth = WORTHS[Opening.NOTHING][Move.GO_ON].plus(BROUGHT_WORTHS[opener.kind])
     course.turns.append(
         PlannedTurn(0, Opening.NOTHING, Move.GO_ON, worth, None, brings=opener, leaves=opener.kind)
     )
@@ -126,6 +126,7 @@ def _next(course: _Course) -> PlannedTurn:
     worth = WORTHS[met][move]
     if move is Move.GO_ON:
         brought = course.bring()
+        worth = worth.plus(BROUGHT_WORTHS[brought.kind])
         return PlannedTurn(speaker, met, move, worth, None, brings=brought, leaves=brought.kind)
     if move is Move.REPEAT:
         place = int(course.random.choice(course.own(speaker)))
@@ -143,4 +144,6 @@ def _next(course: _Course) -> PlannedTurn:
         return PlannedTurn(speaker, met, move, worth, about, asks=True, leaves=Opening.QUESTION)
     brings = course.bring() if course.random.random() < _BRINGS_MORE else None
     leaves = brings.kind if brings else Opening.NOTHING
+    if brings:
+        worth = worth.plus(BROUGHT_WORTHS[brings.kind])
     return PlannedTurn(speaker, met, move, worth, about, brings=brings, leaves=leaves)

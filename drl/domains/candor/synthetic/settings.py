@@ -43,7 +43,8 @@ class Settings:
     length: Length = Length.SHORT
     signal: Signal = Signal.ALL
 
-    # Twice CANDOR's tenth, because the set is a tenth of its size and 30 are needed.
+    # Ids are drawn so that the default split of `drl.domains.candor.split`, which holds out a tenth
+    # of all ids, holds out twice as many of these: the set is a tenth of CANDOR, and 30 are needed.
     held_out_share: float = 0.2
     # CANDOR's people take part in 2.3 conversations; a rater's habits repeat in each.
     conversations_per_person: float = 2.3
@@ -53,7 +54,7 @@ class Settings:
 
     # A person picks moves by exp(tact * reward): at 0 blindly. The spread makes sessions differ:
     # their mean rewards have a standard deviation of about a quarter.
-    tact_mean: float = 0.9
+    tact_mean: float = 1.3
     tact_spread: float = 1.1
     tact_change: float = 0.6  # of one person between conversations
 
@@ -68,10 +69,10 @@ class Settings:
 
     # Logits of the face classes. A turn of hidden reward above 0 is told from the others by the
     # label of its face with an area under the curve of 0.7 to 0.8: involuntary is not infallible.
-    smile_gain: float = 3.0
+    smile_gain: float = 5.0
     polite_chance: float = 0.12  # a smile out of manners; jokes and cheers get it thrice as often
     polite_gain: float = 2.5
-    face_noise: float = 0.9
+    face_noise: float = 0.8
     turn_noise: float = 0.7  # a mood of the face that lasts a turn
     faceless_rows: float = 0.05  # seconds without a found face: empty cells
 

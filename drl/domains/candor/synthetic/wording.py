@@ -16,8 +16,14 @@ from drl.domains.candor.synthetic.plan import Matter, PlannedTurn
 from drl.domains.candor.synthetic.settings import Length
 from drl.domains.candor.synthetic.vocabulary import patterns, phrase, topics
 
-_SAYS_SO: Final = 0.6
-"""How often a change of subject is announced as one, and a return after silence begins politely."""
+_SAYS_SO: Final = 0.7
+"""How often a change of subject is announced as one; else only the subject tells."""
+
+_IS_POLITE: Final = 0.5
+"""How often somebody acknowledges the last turn before bringing up something new."""
+
+_FEELS: Final = 0.6
+"""How often news come with what they make one feel."""
 
 _LONG_WORDS: Final = (3.1, 0.55)
 """Mean and deviation of the logarithm of the words in a long turn: 25 on average."""
@@ -51,14 +57,15 @@ class Speech:
             return ""
         known = patterns(self._held_out)[matter.kind]
         if matter.kind in (Opening.GOOD_NEWS, Opening.BAD_NEWS):
-            return phrase(known[matter.number].rpartition(" | ")[0], self._random) + "."
+            news = phrase(known[matter.number].rpartition(" | ")[0], self._random) + "."
+            return f"{news} {self._feeling(matter.kind)}".strip()
         topic = topics()[matter.number]
         remark = topic.held_out if self._held_out else topic.trained
         return phrase(self._one_of(known), self._random, topic=topic.name, remark=remark)
 
     def _reply(self, turn: PlannedTurn, brought: str) -> str:
         if turn.move is Move.GO_ON:
-            is_polite = self._random.random() < _SAYS_SO
+            is_polite = self._random.random() < _IS_POLITE
             return self._say(Move.GO_ON, "") if is_polite else ""
         if turn.move is Move.REPEAT:
             return f"{self._say(Move.REPEAT, '')} {_within(brought)}"
@@ -81,6 +88,12 @@ class Speech:
         if matter.kind in (Opening.GOOD_NEWS, Opening.BAD_NEWS):
             return patterns(self._held_out)[matter.kind][matter.number].rpartition(" | ")[2]
         return topics()[matter.number].name
+
+    def _feeling(self, kind: Opening) -> str:
+        if self._random.random() > _FEELS:
+            return ""
+        name = "good_feeling" if kind is Opening.GOOD_NEWS else "bad_feeling"
+        return phrase(self._one_of(patterns(self._held_out)[name]), self._random)
 
     def _padded(self, text: str) -> str:
         """A long turn rambles before it comes to its point, which stays its end."""

@@ -17,7 +17,7 @@ from typing import Final, cast
 
 import numpy as np
 
-from drl.domains.candor.files import METADATA, SURVEY
+from drl.domains.candor.files import HIDDEN_REWARDS, METADATA, SURVEY
 from drl.domains.candor.signals import FILE as FEATURES
 from drl.domains.candor.synthetic import features, scores, transcripts
 from drl.domains.candor.synthetic.conversation import Conversation, hold
@@ -30,7 +30,6 @@ from drl.types import JSON
 VERSION: Final = "candor_synthetic 1"
 """Rises when the same settings would give other files."""
 
-HIDDEN: Final = "hidden_rewards.csv"
 _WHAT: Final = "generated conversations"
 _REMEDY: Final = "choose another folder, or delete this one"
 _START_MS: Final = 1_600_000_000_000
@@ -79,7 +78,7 @@ def is_there(settings: Settings, folder: Path) -> bool:
 
 
 def _write_all(settings: Settings, folder: Path, advance: Callable[[int], None]) -> None:
-    with (folder / HIDDEN).open("w", encoding="utf-8", newline="") as file:
+    with (folder / HIDDEN_REWARDS).open("w", encoding="utf-8", newline="") as file:
         hidden = csv.writer(file, lineterminator="\n")
         hidden.writerow(["conversation_id", "turn_id", "reward"])
         for number, meeting in enumerate(meetings(settings)):
