@@ -38,7 +38,7 @@ def training_of(
 
 
 def data_of(folder: Path, trained_tokens: str) -> dict[str, JSON]:
-    """How much was played and learned from.
+    """How much was played and learned from; of an update that was skipped nothing was learned.
 
     Args:
         folder: of the run.
@@ -47,6 +47,7 @@ def data_of(folder: Path, trained_tokens: str) -> dict[str, JSON]:
     lines = read_metrics(folder / METRICS)
     counts = {"dialogues": "num_trajectories", "turns": "num_turns"}
     counts |= {"trained_tokens": trained_tokens, "broken": "episode/broken"}
+    lines = [{**line, trained_tokens: 0} if line["skipped"] else line for line in lines]
     return {name: int(sum(line[key] for line in lines)) for name, key in counts.items()}
 
 

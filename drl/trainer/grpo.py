@@ -143,11 +143,11 @@ class GRPOTrainer(OnlineTrainer):
         """Updates from the last state on; TRL asks for a batch when it wants one."""
         from drl.trainer._dialogue_grpo import DialogueGRPOTrainer
 
-        learning = practice.learning
+        policy = practice.policy
         trainer = DialogueGRPOTrainer(
-            model=learning.model if learning.adapted is None else learning.adapted.model,
+            model=policy.model if policy.adapted is None else policy.adapted.model,
             args=self._arguments(practice),
-            tokenizer=learning.loaded.tokenizer,
+            tokenizer=policy.loaded.tokenizer,
             play=lambda update: self._batch(practice, update),
         )
         with progress_bar(bar_title, self.updates) as bar:
@@ -170,7 +170,7 @@ class GRPOTrainer(OnlineTrainer):
         played = practice.play(update)
         layout = lay_out(played.trajectories, "turn", decoder_start=None)
         judged = advantages_of(played.trajectories, layout, self.baseline)
-        pad_id = practice.learning.loaded.tokenizer.pad_token_id
+        pad_id = practice.policy.loaded.tokenizer.pad_token_id
         rows = flat_rows(
             layout,
             judged,
@@ -179,9 +179,11 @@ class GRPOTrainer(OnlineTrainer):
         )
         if not judged.differ:
             _LOG.warning(
-                "update %d is skipped: all rewards that are compared are equal, so there is "
-                "nothing to learn from them",
+                "update %d is skipped: %s",
                 update + 1,
+                "all rewards that are compared are equal, so there is nothing to learn from them"
+                if judged.used_N.any()
+                else "no dialogue has another of its task to compare it with; raise trainer.trials",
             )
         numbers = {
             **played.numbers,

@@ -90,16 +90,18 @@ def test_of_a_dialogue_just_what_the_policy_wrote_is_learned(dialogues, tmp_path
 def test_equal_rewards_are_skipped_and_said(game, tmp_path, capsys):
     folder = play(game, tmp_path / "run", f"{function_of(game)}:same")
     assert summary_of(folder)["training"]["skipped_updates"] == 2
+    assert summary_of(folder)["data"]["trained_tokens"] == 0
     said = " ".join(capsys.readouterr().err.split())
     assert "update 2 is skipped: all rewards that are compared are equal" in said
     learned = load_file(folder / ADAPTER)
     assert not any(weight.any() for name, weight in learned.items() if "lora_B" in name)
 
 
-def test_a_dialogue_without_others_to_compare_with_is_not_learned_from(game, tmp_path):
+def test_a_dialogue_without_others_to_compare_with_is_not_learned_from(game, tmp_path, capsys):
     folder = play(game, tmp_path / "run", "trainer.trials=1", "trainer.updates=1")
     (line,) = metrics_of(folder)
     assert (line["skipped"], line["num_unused_turns"], line["trained_tokens"]) == (1.0, 4.0, 0.0)
+    assert "raise trainer.trials" in capsys.readouterr().err
 
 
 @pytest.mark.slow
