@@ -12,6 +12,7 @@ from rich.console import Console
 
 from drl.cli.certify_user import certify_user
 from drl.cli.compare import compare
+from drl.cli.data_candor import candor_synthetic
 from drl.cli.estimate import estimate
 from drl.cli.export import export
 from drl.cli.matrix import matrix
@@ -40,6 +41,8 @@ app.command()(textrl_dump)
 app.command()(view)
 app.command()(textrl_train)
 app.command()(textrl_eval)
+
+data.command("candor_synthetic")(candor_synthetic)
 
 _ROOT = Annotated[Path, typer.Option("--root", help="Folder for data (data_dir of the config).")]
 
