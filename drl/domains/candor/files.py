@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +23,8 @@ from drl.domains.candor.transcript import Spoken
 from drl.errors import DataError
 from drl.runtime.built_once import MANIFEST
 from drl.types import JSON
+
+_log = logging.getLogger(__name__)
 
 METADATA: Final = "metadata.json"
 SURVEY: Final = "survey.csv"
@@ -144,7 +147,8 @@ def _signals(
     path = folder / signals.FILE
     try:
         found = signal_cache.read(path, max_s, cache, notes) if path.is_file() else {}
-    except UnusableError:
+    except UnusableError as error:
+        _log.info("%s is used without its signals: %s", folder.name, error)
         found = {}
     found = {speaker: found[speaker] for speaker in speakers if speaker in found}
     if not found:

@@ -96,6 +96,7 @@ def _signals(
         notes[Note.DUPLICATE_SECONDS] += len(times) - len(order)
     values = np.array([_numbers(column) for column in zip(*rows, strict=True)], dtype=np.float32)
     values = values.T[order]
+    values[~np.isfinite(values)] = np.nan
     faces = values[:, : len(FACES)]
     is_face = ((faces >= 0) & (faces <= 1)).all(axis=1)  # NaN is neither
     is_face &= faces.sum(axis=1) > 0
