@@ -124,7 +124,7 @@ def assemble(plain: Mapping[str, JSON], conf: Path) -> tuple[Trainer, Parts]:
     if parts.rollout and parts.agent:
         parts.rollout.check(parts.agent)
     _check_credit(parts)
-    trainer.check(parts)
+    trainer.check_parts(parts)
     return trainer, parts
 
 

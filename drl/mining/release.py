@@ -62,8 +62,8 @@ _WHAT: Final = "released JOSH data"
 _REMEDY: Final = "run `drl data josh_release` to build it anew"
 
 
-class Parts(NamedTuple):
-    """The parts of the run that the released trees would be of."""
+class Origin(NamedTuple):
+    """What made the run that the released trees would be of."""
 
     dataset: Dataset
     environment: Environment
@@ -129,7 +129,7 @@ def read_trees(data_dir: Path) -> Iterator[DialogueTree]:
         raise DataError(f"{path} is missing or corrupt ({error}); {_REMEDY}") from error
 
 
-def parts(data_dir: Path) -> Parts:
+def parts(data_dir: Path) -> Origin:
     """The tasks that the trees are about, and who played and judged them.
 
     Sampling settings of the agent are not known; they are not needed to write as it does.
@@ -147,7 +147,7 @@ def parts(data_dir: Path) -> Parts:
         "num_shards": 1,
     }
     check_nodes({**_PLAYED, "dataset": toolwoz_of_training})
-    return Parts(
+    return Origin(
         dataset=build_as("dataset", toolwoz_of_training, Dataset),
         environment=build_as("environment", _PLAYED["environment"], Environment),
         agent=build_as("agent", _PLAYED["agent"], Agent),

@@ -16,17 +16,17 @@ from drl.ppo.policy import Batch
 from drl.ppo.trunk import Inputs
 
 
-class Part(NamedTuple):
-    """A batch, and the numbers of its tokens [N] and decisions [M] among all of them."""
+class MicroBatch(NamedTuple):
+    """What is computed at once, with the numbers of its tokens [N] and decisions [M] among all."""
 
     batch: Batch
     tokens_N: Tensor
     decisions_M: Tensor
 
 
-def parts_of(
+def micro_batches(
     sequences: Sequence[TokenSequence], num_tokens: int, device: torch.device
-) -> Iterator[Part]:
+) -> Iterator[MicroBatch]:
     """The sequences, longest first, in batches of at most so many tokens with their padding.
 
     A sequence that is longer is a batch of its own.
@@ -35,7 +35,7 @@ def parts_of(
     start = 0
     while start < len(ordered):
         fitting = max(1, num_tokens // _length(ordered[start]))
-        yield _part(ordered[start : start + fitting], device)
+        yield _micro_batch(ordered[start : start + fitting], device)
         start += fitting
 
 
@@ -43,7 +43,7 @@ def _length(sequence: TokenSequence) -> int:
     return len(sequence.ids) + len(sequence.encoder_ids or ())
 
 
-def _part(sequences: Sequence[TokenSequence], device: torch.device) -> Part:
+def _micro_batch(sequences: Sequence[TokenSequence], device: torch.device) -> MicroBatch:
     rows, places, ids, numbers = [], [], [], []
     value_rows, value_places, decisions = [], [], []
     for row, sequence in enumerate(sequences):
@@ -73,7 +73,7 @@ def _part(sequences: Sequence[TokenSequence], device: torch.device) -> Part:
         numbered(value_rows),
         numbered(value_places),
     )
-    return Part(batch, numbered(numbers), numbered(decisions))
+    return MicroBatch(batch, numbered(numbers), numbered(decisions))
 
 
 def _padded(ids: Sequence[Sequence[int]], device: torch.device) -> tuple[Tensor, Tensor]:

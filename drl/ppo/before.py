@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from drl.ops.policy_gradient import explained_variance
-from drl.ppo.batches import Part
+from drl.ppo.batches import MicroBatch
 from drl.ppo.judged import Judged
 from drl.ppo.layout import Layout, TokenSequence
 from drl.ppo.policy import Policy
@@ -42,7 +42,7 @@ def score_before(
     policy: Policy,
     layout: Layout,
     num_trajectories: int,
-    parts: Callable[[Sequence[TokenSequence]], Iterable[Part]],
+    micro_batches: Callable[[Sequence[TokenSequence]], Iterable[MicroBatch]],
 ) -> Before:
     """Score a batch.
 
@@ -50,7 +50,7 @@ def score_before(
         policy: as it acted.
         layout: the batch.
         num_trajectories: B.
-        parts: sequences in batches that fit into memory.
+        micro_batches: sequences in batches that fit into memory.
     """
     device = policy.model.device
     log_probs_N = torch.zeros(len(layout.token_decision), device=device)
@@ -58,17 +58,17 @@ def score_before(
     values_D = torch.zeros(len(layout.rewards), device=device)
     after_B = torch.zeros(num_trajectories, device=device)
     read = [s for s in layout.sequences if s.spans or (s.sites and policy.has_critic)]
-    for part in parts(read):
-        scored = policy(part.batch)
-        log_probs_N[part.tokens_N] = scored.log_probs
-        entropies_N[part.tokens_N] = scored.entropies
-        values_D[part.decisions_M] = scored.values
+    for each in micro_batches(read):
+        scored = policy(each.batch)
+        log_probs_N[each.tokens_N] = scored.log_probs
+        entropies_N[each.tokens_N] = scored.entropies
+        values_D[each.decisions_M] = scored.values
     if policy.has_critic:
-        for part in parts(layout.after):
-            after_B[part.decisions_M] = policy(part.batch).values
+        for each in micro_batches(layout.after):
+            after_B[each.decisions_M] = policy(each.batch).values
     with policy.as_at_start():
-        for part in parts([sequence for sequence in layout.sequences if sequence.spans]):
-            reference_N[part.tokens_N] = policy(part.batch).log_probs
+        for each in micro_batches([sequence for sequence in layout.sequences if sequence.spans]):
+            reference_N[each.tokens_N] = policy(each.batch).log_probs
     return Before(log_probs_N, entropies_N, reference_N, values_D, after_B)
 
 

@@ -5,7 +5,7 @@ models: values belong to decisions, advantages are whitened once for a batch, su
 the count of a whole minibatch whatever it is computed in, and likelihoods of the policy that acted
 are computed by the same pass that learns, not taken from a sampler.
 
-Axes: N tokens, D decisions, M those of a part, B trajectories.
+Axes: N tokens, D decisions, M those of a micro-batch, B trajectories.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from torch import nn
 
 from drl.errors import ConfigError, RunError
 from drl.ppo.advantages import EQUAL, judge, whiten_used
-from drl.ppo.batches import Part, parts_of
+from drl.ppo.batches import MicroBatch, micro_batches
 from drl.ppo.before import Before, describe, score_before
 from drl.ppo.judged import Judged
 from drl.ppo.layout import TokenSequence, lay_out
@@ -74,7 +74,7 @@ class PPOLearner:
         if not trajectories:
             raise ValueError("there is no trajectory to learn from; collect some first")
         layout = lay_out(trajectories, self.settings.level, _decoder_start(self.policy))
-        before = score_before(self.policy, layout, len(trajectories), self._parts)
+        before = score_before(self.policy, layout, len(trajectories), self._micro_batches)
         judged = judge(layout, before, group_numbers(trajectories), self.settings)
         numbers = describe(trajectories, layout, before, judged, has_critic=self._uses_values)
         is_skipped = self._has_nothing_to_learn(trajectories, judged)
@@ -110,9 +110,9 @@ class PPOLearner:
         _LOG.warning("all rewards of each group were equal, so there is nothing to learn from them")
         return True
 
-    def _parts(self, sequences: Sequence[TokenSequence]) -> Iterator[Part]:
+    def _micro_batches(self, sequences: Sequence[TokenSequence]) -> Iterator[MicroBatch]:
         device = self.policy.model.device
-        return parts_of(sequences, self.settings.micro_batch_tokens, device)
+        return micro_batches(sequences, self.settings.micro_batch_tokens, device)
 
     @property
     def _uses_values(self) -> bool:
@@ -125,8 +125,8 @@ class PPOLearner:
         tally = Tally()
         for epoch in range(self.settings.epochs):
             for chunk in _split(self._order(len(sequences), epoch), self.settings.minibatches):
-                parts = list(self._parts([sequences[place] for place in chunk]))
-                sums = self._backward(parts, before, targets)
+                minibatch = list(self._micro_batches([sequences[place] for place in chunk]))
+                sums = self._backward(minibatch, before, targets)
                 tally.add(sums)
                 is_far = sums["kl"] / max(sums["tokens"], 1.0) > (
                     self.settings.target_kl or math.inf
@@ -143,13 +143,13 @@ class PPOLearner:
         return torch.randperm(count, generator=generator).tolist()
 
     def _backward(
-        self, parts: Sequence[Part], before: Before, targets: Targets
+        self, minibatch: Sequence[MicroBatch], before: Before, targets: Targets
     ) -> dict[str, float]:
         """Gradients of one minibatch, as if it were computed in one piece."""
-        objective = Objective.of(parts, before, targets, self.settings, self._uses_values)
+        objective = Objective.of(minibatch, before, targets, self.settings, self._uses_values)
         sums = Sums(self.policy.model.device)
-        for part in parts:
-            loss, told = objective.loss(self.policy(part.batch), part)
+        for each in minibatch:
+            loss, told = objective.loss(self.policy(each.batch), each)
             loss.backward()
             sums.add(told)
         return sums.over_processes()

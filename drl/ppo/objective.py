@@ -1,6 +1,6 @@
-"""The loss of one minibatch, which may be computed in parts.
+"""The loss of one minibatch, which may be computed in micro-batches.
 
-Axes: N tokens of a part, M decisions of it.
+Axes: N tokens of a micro-batch, M decisions of it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from torch import Tensor
 
 from drl.ops.masked import masked_sum
 from drl.ops.policy_gradient import clipped_surrogate, clipped_value_loss, kl_estimate
-from drl.ppo.batches import Part
+from drl.ppo.batches import MicroBatch
 from drl.ppo.before import Before
 from drl.ppo.policy import Scored
 from drl.ppo.processes import summed
@@ -36,23 +36,23 @@ class Objective:
     @classmethod
     def of(
         cls,
-        parts: Sequence[Part],
+        minibatch: Sequence[MicroBatch],
         before: Before,
         targets: Targets,
         settings: PPOSettings,
         uses_values: bool,
     ) -> Objective:
-        """That of all these parts, and of those that other processes have."""
+        """That of all these micro-batches, and of those that other processes have."""
         zero = targets.shares_N.new_zeros(())
-        shares = [targets.shares_N[part.tokens_N].sum() for part in parts]
-        weights = [targets.value_weights_D[part.decisions_M].sum() for part in parts]
+        shares = [targets.shares_N[each.tokens_N].sum() for each in minibatch]
+        weights = [targets.value_weights_D[each.decisions_M].sum() for each in minibatch]
         all_shares = summed(sum(shares, zero)).clamp(min=_NONE)
         all_weights = summed(sum(weights, zero)).clamp(min=_NONE)
         return cls(settings, before, targets, all_shares, all_weights, uses_values)
 
-    def loss(self, scored: Scored, part: Part) -> tuple[Tensor, dict[str, Tensor]]:
-        """A part's share of the loss, and the sums that are told of it."""
-        tokens_N, decisions_M = part.tokens_N, part.decisions_M
+    def loss(self, scored: Scored, micro_batch: MicroBatch) -> tuple[Tensor, dict[str, Tensor]]:
+        """A micro-batch's share of the loss, and the sums that are told of it."""
+        tokens_N, decisions_M = micro_batch.tokens_N, micro_batch.decisions_M
         weights_N = self.targets.weights_N[tokens_N]
         old_N = self.before.log_probs_N[tokens_N]
         surrogate = clipped_surrogate(

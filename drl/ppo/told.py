@@ -34,11 +34,11 @@ class Sums:
         self._sums = torch.zeros(len(NAMES), device=device)
 
     def add(self, named: Mapping[str, Tensor]) -> None:
-        """Add those of a part, under all of `NAMES`."""
+        """Add those of a micro-batch, under all of `NAMES`."""
         self._sums += torch.stack([named[name].detach().float() for name in NAMES])
 
     def over_processes(self) -> dict[str, float]:
-        """The sums of all parts of all processes."""
+        """The sums of all micro-batches of all processes."""
         return dict(zip(NAMES, summed(self._sums).tolist(), strict=True))
 
 

@@ -11,10 +11,10 @@ from drl.errors import ConfigError
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-Part = Literal["all", "lm_head", "last_blocks"]
+TrainedPart = Literal["all", "lm_head", "last_blocks"]
 
 
-def train_only(model: PreTrainedModel, part: Part, num_blocks: int = 0) -> None:
+def train_only(model: PreTrainedModel, part: TrainedPart, num_blocks: int = 0) -> None:
     """Let all weights learn, or the output layer, or that with the last blocks and what follows.
 
     An output layer that is the input embedding as well is separated from it, where not all

@@ -14,7 +14,7 @@ from drl.play.cast import Cast
 from drl.ppo.trajectory import Trajectory
 from drl.runtime.progress import progress_bar
 from drl.trainer._cast import playing
-from drl.trainer._policy import Learning
+from drl.trainer._policy import RunPolicy
 from drl.trainer._rollouts import play_all
 from drl.trainer._trajectories import Recorder
 from drl.trainer.base import Parts, chosen
@@ -45,7 +45,7 @@ class Player:
     """
 
     parts: Parts
-    learning: Learning
+    policy: RunPolicy
     run: Path
     bootstrap_at_limit: bool
 
@@ -66,7 +66,7 @@ class Player:
         """
         # the run's own folder stands in it: other runs have weights of other versions
         version = f"{self.run.resolve()} after {update} updates"
-        live = chosen(self.parts.llm).with_weights(self.learning.loaded, version)
+        live = chosen(self.parts.llm).with_weights(self.policy.loaded, version)
         parts = replace(self.parts, llm=live)
         rollout = chosen(parts.rollout)
         trees: dict[tuple[str, int], DialogueTree] = {}
@@ -90,8 +90,8 @@ class Player:
         """Trajectories in the order of the jobs, whatever the order in which they were played."""
         recorder = Recorder(
             credit=chosen(self.parts.credit),
-            template=self.learning.template,
-            context=self.learning.loaded.context,
+            template=self.policy.template,
+            context=self.policy.loaded.context,
             bootstrap_at_limit=self.bootstrap_at_limit,
         )
         found: list[Trajectory] = []

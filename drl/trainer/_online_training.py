@@ -27,7 +27,7 @@ from drl.trainer._evaluations import Evaluations
 from drl.trainer._finetune import RESUME, start_of
 from drl.trainer._forgetting import check_forgetting
 from drl.trainer._online import Played, Player, temperature_of
-from drl.trainer._policy import Learning, WeightsSettings, load_policy
+from drl.trainer._policy import RunPolicy, WeightsSettings, load_policy
 from drl.trainer._rollouts import NEEDS, cards, modes
 from drl.trainer._schedule import Schedule
 from drl.trainer._tasks import claim_tasks, data_version
@@ -48,7 +48,7 @@ class Practice:
 
     parts: Parts
     folder: Path
-    learning: Learning
+    policy: RunPolicy
     temperature: float
     schedule: Schedule
     evaluations: Evaluations
@@ -75,8 +75,8 @@ class Practice:
             return
         changes: dict[str, JSON] = {}
         if update:
-            place = self.learning.save(self.evaluations.place(update))
-            key = "model" if self.learning.adapted is None else "adapter"
+            place = self.policy.save(self.evaluations.place(update))
+            key = "model" if self.policy.adapted is None else "adapter"
             changes[key] = str(place)
         self.evaluations.run(update, changes)
 
@@ -172,7 +172,7 @@ class OnlineTrainer(Trainer):
         temperature = temperature_of(parts, tasks[0])
         weights = chosen(parts.llm).weights()
         join(weights.device)
-        learning = load_policy(weights, self.weights, parts.seed % 2**32)  # as numpy has them
+        policy = load_policy(weights, self.weights, parts.seed % 2**32)  # as numpy has them
         with (
             RolloutStore(run_dir.path) as store,
             open_switchboard(parts, run_dir.path) as board,
@@ -180,24 +180,24 @@ class OnlineTrainer(Trainer):
             practice = Practice(
                 parts=parts,
                 folder=run_dir.path,
-                learning=learning,
+                policy=policy,
                 temperature=temperature,
                 schedule=Schedule(tasks, self.tasks_per_update, self.trials, parts.seed),
                 evaluations=evaluations,
                 evaluate_every=self.evaluate_every,
-                player=Player(parts, learning, run_dir.path, self.bootstraps),
+                player=Player(parts, policy, run_dir.path, self.bootstraps),
                 store=store,
                 board=board,
             )
             self.learn(practice, bar_title=f"{parts.name}: updates")
             practice.evaluate(self.updates)
             calls = board.ledger.to_json() if board.ledger.totals else None
-        learning.save(run_dir.path)
+        policy.save(run_dir.path)
         summary = self._summary(parts, run_dir, evaluations)
         if calls is not None:
             summary["calls"] = calls
-        if self.check_forgetting and learning.adapted is not None:
-            summary["forgetting"] = check_forgetting(learning.adapted, run_dir)
+        if self.check_forgetting and policy.adapted is not None:
+            summary["forgetting"] = check_forgetting(policy.adapted, run_dir)
         write_report(run_dir.path / "report.html", parts.name, summary, cards(tasks, run_dir))
         return summary
 

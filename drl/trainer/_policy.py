@@ -45,7 +45,7 @@ class WeightsSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Learning:
+class RunPolicy:
     """A model of which some weights learn; `adapted` is it with its adapter, if it has one."""
 
     model: PreTrainedModel
@@ -76,7 +76,7 @@ class Learning:
         return place
 
 
-def load_policy(weights: Weights, settings: WeightsSettings, seed: int) -> Learning:
+def load_policy(weights: Weights, settings: WeightsSettings, seed: int) -> RunPolicy:
     """The model of a run, ready to learn.
 
     Raises:
@@ -87,7 +87,7 @@ def load_policy(weights: Weights, settings: WeightsSettings, seed: int) -> Learn
     if settings.train == "lora":
         learner = load_learner(weights, settings.lora, "sdpa", seed)
         model = learner.base
-        return Learning(model, Loaded(model, learner.tokenizer), learner.template, learner)
+        return RunPolicy(model, Loaded(model, learner.tokenizer), learner.template, learner)
     if weights.adapter is not None:
         raise ConfigError(
             f"trainer.weights.train={settings.train} learns weights of the model itself, but "
@@ -100,6 +100,6 @@ def load_policy(weights: Weights, settings: WeightsSettings, seed: int) -> Learn
         )
     loaded = load_base(weights.folder, weights.dtype, weights.device)
     train_only(loaded.model, settings.train, settings.num_blocks)
-    return Learning(
+    return RunPolicy(
         loaded.model, loaded, ChatTemplate(loaded.tokenizer, weights.chat_template), None
     )

@@ -75,7 +75,7 @@ class Trainer(ABC):
     needs: tuple[str, ...]
     """Config groups without which this trainer cannot run; checked before anything is built."""
 
-    def check(self, parts: Parts) -> None:  # noqa: B027 most trainers take all parts
+    def check_parts(self, parts: Parts) -> None:  # noqa: B027 most trainers take all parts
         """Refuse parts that do not go with its settings; called before anything is loaded.
 
         Raises:

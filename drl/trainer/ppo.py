@@ -60,7 +60,7 @@ class PPOTrainer(OnlineTrainer):
                 "raise trials"
             )
 
-    def check(self, parts: Parts) -> None:
+    def check_parts(self, parts: Parts) -> None:
         """Refuse a credit for turns where a dialogue is one decision."""
         if self.ppo.level == "dialogue" and chosen(parts.credit).needs_siblings:
             raise ConfigError(
@@ -80,7 +80,8 @@ class PPOTrainer(OnlineTrainer):
         from drl.ppo.policy import Policy
 
         seed = practice.parts.seed
-        policy = Policy(practice.learning.model, self.critic, practice.temperature, seed % 2**32)
+        model = practice.policy.model
+        policy = Policy(model, self.critic, practice.temperature, seed % 2**32)
         learner = PPOLearner(policy, self.ppo, seed)
         state, metrics = practice.folder / RESUME / "learner", practice.folder / METRICS
         if has_state(state):

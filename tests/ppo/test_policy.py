@@ -6,7 +6,7 @@ from ppo.models import KINDS, call, critic, dialogue, make
 from transformers import LlamaConfig, LlamaModel
 
 from drl.errors import ConfigError
-from drl.ppo.batches import parts_of
+from drl.ppo.batches import micro_batches
 from drl.ppo.layout import lay_out
 from drl.ppo.policy import Policy
 from drl.ppo.trainable import train_only
@@ -31,8 +31,8 @@ def _scores(policy, trajectories, budget):
     layout = lay_out(trajectories, "turn", start)
     log_probs = torch.zeros(len(layout.token_decision))
     with torch.no_grad():
-        for part in parts_of(layout.sequences, budget, torch.device("cpu")):
-            log_probs[part.tokens_N] = policy(part.batch).log_probs
+        for each in micro_batches(layout.sequences, budget, torch.device("cpu")):
+            log_probs[each.tokens_N] = policy(each.batch).log_probs
     return log_probs
 
 
@@ -83,8 +83,8 @@ def test_a_head_of_a_class_of_its_own_gives_the_same_scores_and_gradients():
         head = policy.model.get_output_embeddings()
         head.__class__ = kind
         layout = lay_out(DIALOGUES, "turn", 0)
-        (part,) = parts_of(layout.sequences, 4096, torch.device("cpu"))
-        scores = policy(part.batch)
+        (micro_batch,) = micro_batches(layout.sequences, 4096, torch.device("cpu"))
+        scores = policy(micro_batch.batch)
         (scores.log_probs.sum() + scores.entropies.sum()).backward()
         found.append((scores.log_probs, scores.entropies, head.weight.grad))
     torch.testing.assert_close(*found, rtol=1e-4, atol=1e-4)  # sums of another order
@@ -93,8 +93,8 @@ def test_a_head_of_a_class_of_its_own_gives_the_same_scores_and_gradients():
 def test_values_begin_at_nothing():
     policy = _policy("gpt2")
     layout = lay_out(DIALOGUES, "turn", None)
-    (part,) = parts_of(layout.sequences, 4096, torch.device("cpu"))
-    assert policy(part.batch).values.tolist() == [0.0, 0.0, 0.0]
+    (micro_batch,) = micro_batches(layout.sequences, 4096, torch.device("cpu"))
+    assert policy(micro_batch.batch).values.tolist() == [0.0, 0.0, 0.0]
 
 
 @pytest.mark.parametrize("kind", ["gpt2", "llama", "flan_t5", "bart", "opt", "bloom"])
@@ -156,11 +156,15 @@ def test_only_what_was_sampled_has_a_gradient():
     """The scores of a batch depend on no logit but those before its sampled tokens."""
     policy = _policy("gemma2")  # whose logits are computed whole, so each can be looked at
     layout = lay_out(DIALOGUES, "turn", None)
-    (part,) = parts_of(layout.sequences, 4096, torch.device("cpu"))
-    states = policy.trunk(part.batch.inputs)
+    (micro_batch,) = micro_batches(layout.sequences, 4096, torch.device("cpu"))
+    states = policy.trunk(micro_batch.batch.inputs)
     states.logits.retain_grad()
     scores = policy.trunk.scores(
-        states, part.batch.token_rows_N, part.batch.token_places_N, part.batch.token_ids_N, 1.0
+        states,
+        micro_batch.batch.token_rows_N,
+        micro_batch.batch.token_places_N,
+        micro_batch.batch.token_ids_N,
+        1.0,
     )
     scores.log_probs.sum().backward()
     touched = states.logits.grad.abs().sum(dim=-1) > 0
@@ -179,8 +183,8 @@ def test_a_critic_reads_values_and_a_separate_one_moves_no_weight_of_the_policy(
         for weight in policy.head.parameters():
             weight.normal_(std=0.5)
     layout = lay_out(DIALOGUES, "turn", None)
-    (part,) = parts_of(layout.sequences, 4096, torch.device("cpu"))
-    policy(part.batch).values.sum().backward()
+    (micro_batch,) = micro_batches(layout.sequences, 4096, torch.device("cpu"))
+    policy(micro_batch.batch).values.sum().backward()
     own = [weight.grad is not None for weight in policy.learning().values()]
     assert any(own) == (kind == "shared")
     assert all(weight.grad is not None for weight in policy.critic_parameters())

@@ -25,7 +25,7 @@ _LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Learning:
+class PPOKeywords:
     """The keywords of `TextRLActor.agent_ppo`, where they are explained.
 
     Raises:

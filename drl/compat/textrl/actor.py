@@ -129,11 +129,11 @@ class TextRLActor:
         Raises:
             ConfigError: a setting breaks a rule.
         """
-        from drl.compat.textrl._learning import Learning
+        from drl.compat.textrl._learning import PPOKeywords
         from drl.compat.textrl.agent import Habits, TextRLAgent
         from drl.runtime.seeds import derive
 
-        learning = Learning(
+        keywords = PPOKeywords(
             update_interval=update_interval,
             minibatch_size=minibatch_size,
             epochs=epochs,
@@ -145,7 +145,7 @@ class TextRLActor:
             value_coef=value_coef,
             max_grad_norm=max_grad_norm,
         )
-        learner = learning.learner(self.model, self.optimizer, self.temperature, self.seed)
+        learner = keywords.learner(self.model, self.optimizer, self.temperature, self.seed)
         habits = Habits(
             training=self._drawing(self.temperature),
             evaluation=self._drawing(self._evaluation_temperature),

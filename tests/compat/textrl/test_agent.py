@@ -8,7 +8,7 @@ from compat.textrl.words import END, PROMPTS, Ruled, built, weights
 from drl.compat.textrl._episode import Episode
 from drl.compat.textrl._rollout import replay, write
 from drl.errors import ConfigError, RunError
-from drl.ppo.batches import parts_of
+from drl.ppo.batches import micro_batches
 from drl.ppo.before import score_before
 from drl.ppo.layout import lay_out
 from drl.types import Sampled
@@ -128,7 +128,7 @@ def test_each_token_of_each_candidate_has_the_value_of_its_own_state():
     made = episode(np.zeros((4, 3)), *texts).trajectories("0", can_go_on=True)
     layout = lay_out(made, "token", None)
     found = score_before(
-        agent.learner.policy, layout, 3, lambda s: parts_of(s, 4096, torch.device("cpu"))
+        agent.learner.policy, layout, 3, lambda s: micro_batches(s, 4096, torch.device("cpu"))
     )
     torch.testing.assert_close(found.values_D, torch.tensor(wanted), rtol=1e-4, atol=1e-4)
 
