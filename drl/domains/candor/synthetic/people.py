@@ -49,7 +49,7 @@ def meetings(settings: Settings) -> list[Meeting]:
     for seat in random.permutation(len(held_out.seats))[:shared]:
         held_out.seats[seat] = kept.people[int(random.integers(len(kept.people)))]
     all_meetings = [
-        Meeting(_identifier(circle is held_out, random), circle is held_out, pair)
+        Meeting(_identifier(circle is held_out, settings, random), circle is held_out, pair)
         for circle in (kept, held_out)
         for pair in circle.pairs()
     ]
@@ -94,9 +94,9 @@ def _person(settings: Settings, random: np.random.Generator) -> Person:
     )
 
 
-def _identifier(held_out: bool, random: np.random.Generator) -> str:
-    """A conversation id that the hash puts into the wanted part: so the default split finds it."""
+def _identifier(held_out: bool, settings: Settings, random: np.random.Generator) -> str:
+    """A conversation id that the hash puts into the wanted part, so that a split by it agrees."""
     while True:
         name = str(UUID(bytes=random.bytes(16), version=4))
-        if is_held_out(name) == held_out:
+        if is_held_out(name, settings.held_out_share) == held_out:
             return name
