@@ -25,7 +25,7 @@ from drl.models.source import (
     resolve_dtype,
 )
 from drl.runtime.settings import check_positive
-from drl.turn_reward.known_encoders import Known, known_of
+from drl.turn_reward.known_encoders import Known, known_of, known_pooling
 from drl.turn_reward.pooling import Pooling, pool
 from drl.turn_reward.text_format import TurnText
 from drl.turn_reward.tokens import TurnTokenizer, TurnTokens, batches_by_length
@@ -106,10 +106,11 @@ class EncoderSettings:
         dtype = resolve_dtype(self.dtype, device)
         model, tokenizer = _read(folder, dtype)
         known = known_of(folder, model, tokenizer)
+        pooling = self.pooling if self.pooling != "auto" else known_pooling(folder, model)
         if model.config.is_encoder_decoder:
             model = model.get_encoder()  # the decoder is freed
         model.to(device)  # pyright: ignore[reportArgumentType] torch's stub lacks self
-        return LoadedEncoder(self, known, model, tokenizer, folder)
+        return LoadedEncoder(self, pooling, known, model, tokenizer, folder)
 
     def _folder(self, beside: Path | None) -> Path:
         if self.model.startswith(PACKAGE):
@@ -125,6 +126,7 @@ class LoadedEncoder:
     def __init__(
         self,
         settings: EncoderSettings,
+        pooling: Pooling,
         known: Known,
         model: PreTrainedModel,
         tokenizer: PreTrainedTokenizerBase,
@@ -133,7 +135,7 @@ class LoadedEncoder:
         self.settings = settings
         self.model = model.eval()
         self.num_cut = 0
-        self.pooling: Pooling = known.pooling if settings.pooling == "auto" else settings.pooling
+        self.pooling: Pooling = pooling
         self.normalize = known.normalize if settings.normalize is None else settings.normalize
         room = min(settings.max_length or known.max_length, known.longest or 1 << 62)
         longest = min(known.longest or 1 << 62, _LONGEST * room)
@@ -220,8 +222,14 @@ class LoadedEncoder:
         return normalize(embeddings_ND, dim=-1) if self.normalize else embeddings_ND
 
     def save(self, folder: Path) -> None:
-        """Write the model and its tokenizer as safetensors, for one that was trained further."""
-        self.model.save_pretrained(folder)
+        """Write the model and its tokenizer as safetensors, for one that was trained further.
+
+        An encoder-decoder is written whole, with the decoder that it came with.
+        """
+        whole, _ = _read(self._folder, "float32")
+        part = whole.get_encoder() if whole.config.is_encoder_decoder else whole
+        part.load_state_dict(self.model.state_dict())
+        whole.save_pretrained(folder)
         self._tokenizer.tokenizer.save_pretrained(folder)
 
 
@@ -237,6 +245,8 @@ def _read(folder: Path, dtype: str) -> tuple[PreTrainedModel, PreTrainedTokenize
             "hub encoder.revision=refs/pr/1 often has them, else save the model in that form"
         )
     logging.disable_progress_bar()
+    said = logging.get_verbosity()
+    logging.set_verbosity_error()  # weights of a head that is not used are no news
     kind = torch.bfloat16 if dtype == "bfloat16" else torch.float32
     try:
         model, told = AutoModel.from_pretrained(
@@ -252,6 +262,8 @@ def _read(folder: Path, dtype: str) -> tuple[PreTrainedModel, PreTrainedTokenize
         raise ConfigError(
             f"encoder.model={folder} cannot be loaded ({cause}); see its config.json"
         ) from error
+    finally:
+        logging.set_verbosity(said)
     missing = sorted(name for name in told["missing_keys"] if "pooler" not in name)
     if missing:
         raise ConfigError(

@@ -36,9 +36,8 @@ _MODES: Mapping[str, Pooling] = {
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the files say; `longest` is what the model can take at all, None without a bound."""
+    """What the files say but for pooling; `longest` is what the model can take, None: any."""
 
-    pooling: Pooling
     normalize: bool
     max_length: int
     longest: int | None
@@ -48,22 +47,37 @@ def known_of(folder: Path, model: PreTrainedModel, tokenizer: PreTrainedTokenize
     """How the encoder in a folder is meant to be used.
 
     Raises:
-        ConfigError: its files name a pooling that is not known here.
+        ConfigError: its files cannot be read.
     """
     bounds = [context_of(model), tokenizer.model_max_length]
     longest = min((bound for bound in bounds if bound and bound < _NO_BOUND), default=None)
-    most = min(longest or _MOST, _MOST)
-    if not (folder / "modules.json").is_file():
-        return Known(_usual_pooling(model), False, most, longest)
-    modules = _read(folder / "modules.json")
-    paths = {str(each["type"]).rpartition(".")[2]: str(each["path"]) for each in modules}
+    room = min(longest or _MOST, _MOST)
     limits = folder / "sentence_bert_config.json"
     told = _read(limits)[0].get("max_seq_length") if limits.is_file() else None
-    room = told if isinstance(told, int) else most
-    pooling = _usual_pooling(model)
-    if "Pooling" in paths:
-        pooling = _told_pooling(folder / paths["Pooling"] / "config.json")
-    return Known(pooling, "Normalize" in paths, min(room, longest or room), longest)
+    if isinstance(told, int):
+        room = min(told, longest or told)
+    return Known("Normalize" in _modules(folder), room, longest)
+
+
+def known_pooling(folder: Path, model: PreTrainedModel) -> Pooling:
+    """Which hidden states are meant to be the embedding.
+
+    Raises:
+        ConfigError: the files name something that is not known here, or cannot be read.
+    """
+    path = _modules(folder).get("Pooling")
+    if path is not None:
+        return _told_pooling(folder / path / "config.json")
+    if model.config.is_encoder_decoder:
+        return "last_eos"
+    return "last_token" if _is_causal(model) else "mean"
+
+
+def _modules(folder: Path) -> Mapping[str, str]:
+    """The parts that sentence-transformers made the encoder of, and where their settings lie."""
+    file = folder / "modules.json"
+    listed = _read(file) if file.is_file() else []
+    return {str(each["type"]).rpartition(".")[2]: str(each["path"]) for each in listed}
 
 
 def _told_pooling(file: Path) -> Pooling:
@@ -75,12 +89,6 @@ def _told_pooling(file: Path) -> Pooling:
             "encoder.pooling"
         )
     return chosen[0]
-
-
-def _usual_pooling(model: PreTrainedModel) -> Pooling:
-    if model.config.is_encoder_decoder:
-        return "last_eos"
-    return "last_token" if _is_causal(model) else "mean"
 
 
 def _is_causal(model: PreTrainedModel) -> bool:

