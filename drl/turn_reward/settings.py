@@ -10,6 +10,7 @@ from drl.runtime.settings import check_above_zero, check_not_negative, check_pos
 
 SessionLoss = Literal["none", "sum", "uniform", "ircr", "rudder", "rrd"]
 LocalLoss = Literal["none", "labels", "targets"]
+Schedule = Literal["constant", "linear"]
 Normalise = Literal["none", "zscore", "divide_by_scale", "minmax"]
 
 
@@ -130,17 +131,17 @@ class ObjectiveSettings:
 class TrainingSettings:
     """One optimisation of heads, by AdamW.
 
-    `batch_size` counts sessions. `patience`: epochs without a better validation loss after which a
-    member stops; null: none. `select_by`: the epoch that is kept is the best in the whole
-    objective (joint) or in its session loss alone. `noisy_validation` leaves dropout on there, as
-    GELI's released code does.
+    `batch_size` counts sessions. With no `epochs` heads stay what they begin with. `patience`:
+    epochs without a better validation loss after which a member stops; null: none. `select_by`: the
+    epoch that is kept is the best in the whole objective (joint) or in its session loss alone.
+    `noisy_validation` leaves dropout on there, as GELI's released code does.
     """
 
     epochs: int
     batch_size: int
     shuffle: bool
     learning_rate: float
-    schedule: Literal["constant", "linear"]
+    schedule: Schedule
     weight_decay: float
     patience: int | None
     select_by: Literal["joint", "session"]
@@ -148,6 +149,29 @@ class TrainingSettings:
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        check_positive(None, epochs=self.epochs, batch_size=self.batch_size)
+        check_positive(None, batch_size=self.batch_size)
         check_above_zero(None, learning_rate=self.learning_rate, patience=self.patience)
+        check_not_negative(None, epochs=self.epochs, weight_decay=self.weight_decay)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TuneSettings:
+    """Training of the encoder itself, with one head, on labels of single turns.
+
+    `batch_size` counts turns. `schedule` is of the head. The encoder's own dropout stays off, as in
+    GELI's released code.
+    """
+
+    epochs: int
+    batch_size: int
+    shuffle: bool
+    learning_rate: float
+    schedule: Schedule
+    encoder_schedule: Schedule
+    weight_decay: float
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        check_positive(None, epochs=self.epochs, batch_size=self.batch_size)
+        check_above_zero(None, learning_rate=self.learning_rate)
         check_not_negative(None, weight_decay=self.weight_decay)
