@@ -19,6 +19,7 @@ from drl.cli.matrix import matrix
 from drl.cli.merge import merge
 from drl.cli.resample import resample
 from drl.cli.signals import signals
+from drl.cli.study import study
 from drl.cli.textrl_dump import textrl_dump
 from drl.cli.textrl_eval import textrl_eval
 from drl.cli.textrl_train import textrl_train
@@ -37,6 +38,7 @@ app.command()(matrix)
 app.command()(compare)
 app.command()(merge)
 app.command()(signals)
+app.command()(study)
 app.command()(textrl_dump)
 app.command()(view)
 app.command()(textrl_train)
