@@ -1,7 +1,6 @@
 """Rewards that can be read off a text: python run.py +experiment=text_ppo."""
 
 import re
-from itertools import pairwise
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 LONGEST_SHORT = 4
@@ -20,10 +19,3 @@ def short_words(prompt: str, text: str) -> float:
         return 0.0
     short = sum(len(word) <= LONGEST_SHORT for word in words)
     return short / len(words) * min(1.0, len(words) / FEWEST)
-
-
-def distinct_pairs(text: str) -> float:
-    """Share of pairs of neighbouring words that are not said again; no reward sees it."""
-    words = [word.lower() for word in _WORD.findall(text)]
-    pairs = list(pairwise(words))
-    return len(set(pairs)) / len(pairs) if pairs else 0.0

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,10 +18,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
+from drl.evaluation.best_of_n import expected_best, tries_at
 from drl.evaluation.intervals import mean_over_tasks
+from drl.evaluation.reply_measures import distinct_pairs
 from drl.tree.store import read_trees
 from drl.types import Role
-from experiments.text_ppo.rewards import distinct_pairs, short_words
+from experiments.text_ppo.rewards import short_words
 
 HERE: Final = Path(__file__).parent
 ROOT: Final = HERE.parents[1]
@@ -62,7 +63,7 @@ def _policy(seed: int, start: Mapping[str, Sequence[str]]) -> dict[str, object]:
     """A policy, and the best of as many texts of the start as take it as far from the start."""
     training = json.loads((ROOT / FOLDER / f"seed-{seed}" / "summary.json").read_text())
     kl = training["training"]["last_kl"]
-    number = tries_at(kl)
+    number = tries_at(kl, DRAWS)
     best = {
         prompt: [expected_best([short_words(prompt, text) for text in texts], number)]
         for prompt, texts in start.items()
@@ -76,27 +77,6 @@ def _policy(seed: int, start: Mapping[str, Sequence[str]]) -> dict[str, object]:
         "best_of": {"n": number, "reward": asdict(estimate)},
         "curve": training["curves"]["episode/score"]["y"],
     }
-
-
-def tries_at(kl: float) -> int:
-    """The largest n for which the best of n texts is at most so far from one of them.
-
-    Its KL is at most log n - (n - 1) / n, and just that where no two texts earn the same
-    (arXiv:2401.01879).
-    """
-    number = 1
-    while number < DRAWS and math.log(number + 1) - number / (number + 1) <= kl:
-        number += 1
-    return number
-
-
-def expected_best(rewards: Sequence[float], number: int) -> float:
-    """The mean of the best of so many draws without replacement, over all ways to draw them."""
-    ordered, total = sorted(rewards), math.comb(len(rewards), number)
-    # the k-th smallest is the best where all others come from the k before it
-    return sum(
-        reward * math.comb(place, number - 1) / total for place, reward in enumerate(ordered)
-    )
 
 
 def _described(texts: Mapping[str, Sequence[str]]) -> dict[str, object]:
