@@ -135,6 +135,16 @@ class OnlineTrainer(Trainer):
                 f"trainer.weights.train={self.weights.train}; set it to false"
             )
 
+    def check_parts(self, parts: Parts) -> None:
+        """Refuse rollouts of which only what a reward chose is left: that is not the policy."""
+        if chosen(parts.rollout).cuts_branches:
+            raise ConfigError(
+                "rollout: this one cuts branches, or tries no more, because of what others earned, "
+                f"and {type(self).__name__} would learn from a choice instead of from what the "
+                "policy does; set rollout=single, rollout=josh/no_collapse, or rollout=best_of_n "
+                "by num_dialogues"
+            )
+
     @abstractmethod
     def learn(self, practice: Practice, *, bar_title: str) -> None:
         """Take all updates, from the last state on; each begins with `practice.play`.

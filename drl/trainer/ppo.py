@@ -61,7 +61,8 @@ class PPOTrainer(OnlineTrainer):
             )
 
     def check_parts(self, parts: Parts) -> None:
-        """Refuse a credit for turns where a dialogue is one decision."""
+        """Refuse a credit for turns where a dialogue is one decision, and what others refuse."""
+        super().check_parts(parts)
         if self.ppo.level == "dialogue" and chosen(parts.credit).needs_siblings:
             raise ConfigError(
                 "trainer.ppo.level=dialogue makes one decision of all turns, but this credit tells "

@@ -44,6 +44,15 @@ def test_comparing_branches_is_refused_where_a_reward_decides_what_is_cut(rollou
         parts("credit=tree", *overrides)
 
 
+@pytest.mark.parametrize("trainer", ["ppo", "grpo"])
+@pytest.mark.parametrize("credit", ["terminal", "goal_events"])
+def test_a_policy_does_not_learn_by_playing_from_what_a_reward_has_left(trainer, credit):
+    choices = (f"trainer={trainer}", f"credit={credit}", "llm=hf/smollm2")
+    with pytest.raises(ConfigError, match=r"^rollout: .* set rollout=single"):
+        parts(*choices, "rollout=josh")
+    assert parts(*choices, "rollout=josh/no_collapse").credit is not None
+
+
 def test_credit_for_turns_is_refused_where_a_dialogue_is_one_decision_before_anything_is_loaded():
     choices = ("trainer=ppo", "credit=tree", "rollout=josh/no_collapse", "llm=hf/smollm2")
     with pytest.raises(ConfigError, match=r"^trainer\.ppo\.level=dialogue .* use level=turn"):
