@@ -68,7 +68,7 @@ class Settings:
     score_noise: float = 0.4
 
     # Logits of the face classes. A turn of hidden reward above 0 is told from the others by the
-    # label of its face with an area under the curve of about 0.74: involuntary is not infallible.
+    # label of its face with an area under the curve of about 0.72: involuntary is not infallible.
     smile_gain: float = 6.5
     polite_chance: float = 0.1  # a smile out of manners; jokes and cheers get it thrice as often
     polite_gain: float = 2.5
