@@ -6,7 +6,6 @@ from types import ModuleType
 from drl.errors import ConfigError
 
 _PACKAGES = {
-    "ai_edge_litert.interpreter": "ai-edge-litert",
     "av": "av",
     "cv2": "'opencv-python-headless<5'",
     "onnxruntime": "onnxruntime",
@@ -15,6 +14,9 @@ _PACKAGES = {
     "vaderSentiment.vaderSentiment": "vaderSentiment",
 }
 """What to install for a module; OpenCV 5 left out the face detector that it ships with."""
+
+_OTHERS = {"ai_edge_litert.interpreter": "ai-edge-litert"}
+"""Not in the extra: only `--face fer` needs it."""
 
 
 def need(module: str, purpose: str) -> ModuleType:
@@ -26,8 +28,9 @@ def need(module: str, purpose: str) -> ModuleType:
     try:
         return import_module(module)
     except ImportError as error:
-        package = _PACKAGES[module]
+        remedy = f"pip install {(_PACKAGES | _OTHERS)[module]}"
+        if module in _PACKAGES:
+            remedy += ", or pip install 'drl[signals]' for all of drl signals"
         raise ConfigError(
-            f"{purpose} needs a package that is not installed ({error}); "
-            f"pip install {package}, or pip install 'drl[signals]' for all of drl signals"
+            f"{purpose} needs a package that is not installed ({error}); {remedy}"
         ) from error

