@@ -76,7 +76,7 @@ help: ## Show this help
 	$(PIP) -e '.[train,models]' && touch $@
 
 .venv/test: pyproject.toml | .venv/bin/python
-	$(PIP) -e '.[dev,train,models,mcp]' && touch $@
+	$(PIP) -e '.[dev,train,models,mcp,signals]' && touch $@
 
 .venv/all: pyproject.toml | .venv/bin/python
 	$(PIP) -e '.[all]' && touch $@
