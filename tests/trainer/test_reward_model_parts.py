@@ -2,12 +2,16 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
 from drl.errors import ConfigError, DataError
+from drl.launch import assemble, register_resolvers
+from drl.runtime.compose import compose
+from drl.runtime.config import to_plain
 from drl.runtime.metrics import METRICS, read_metrics
 from drl.trainer._reward_model_arms import ArmSettings, method_name
 from drl.trainer._reward_model_data import labels_of, material, usable
@@ -17,6 +21,7 @@ from drl.turn_reward.store import Span
 from tests.trainer.recorded import sessions
 from tests.turn_reward.learning import LI, LINEAR, RRD, TRAINING
 
+CONF = Path(__file__).parents[2] / "conf"
 GELI = replace(RRD, local="labels", link="affine")
 ALONE = ArmSettings(beside=[], session_weights=[], learning_rates=[], controls=False)
 PLAN = Plan(
@@ -196,3 +201,21 @@ def test_what_is_kept_holds_no_pickle(tmp_path):
     assert files == {".json", ".safetensors"}
     about = json.loads((tmp_path / HEADS / "000.json").read_text())
     assert [each["arm"] for each in about["members"]] == ["geli", "geli", "rrd"]
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["trainer.training.epochs=0"], "keeps what heads begin with"),
+        (["trainer=reward_model/llm_geli"], "llm is not chosen"),
+        (["trainer.objective.local=targets"], "do not go together"),
+        (["dataset=prompts", "dataset.prompts=[Hello]"], "use dataset=candor"),
+        (["trainer.head.dropout=1.0"], r"trainer.head.dropout=1.0 must lie in \[0, 1\)"),
+        (["trainer.arms.beside=[x]"], "trainer.arms.beside=x is unknown"),
+    ],
+)
+def test_settings_that_do_not_go_together_are_refused_before_anything_is_read(more, message):
+    register_resolvers()
+    chosen = ["dataset=candor", "trainer=reward_model/geli", *more]
+    with pytest.raises(ConfigError, match=message):
+        assemble(to_plain(compose(CONF, chosen)), CONF)
