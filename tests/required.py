@@ -18,6 +18,7 @@ _REQUIRED = {
         f"environment.server='{shlex.quote(sys.executable)} tests/environment/bike_server.py'",
         "environment.setup_tool=begin",
     ],
+    ("reward", "turn_model"): ["reward.model=tests/reward/turn_model/model"],
     ("reward", "function"): ["reward.function=tests/reward/own_rewards.py:brevity"],
     ("reward", "weighted"): [
         "+reward@reward.rewards.goals=goal_api",

@@ -22,6 +22,7 @@ from drl.domains.own.modules import LoadingError, content_digest
 from drl.environment.base import Environment
 from drl.errors import ConfigError
 from drl.reward._own_function import DIALOGUE, Messages, load_reward
+from drl.reward._said import is_said
 from drl.reward.base import Judgement, Reward
 from drl.types import RewardEvent, Role, Task, Turn
 
@@ -75,7 +76,7 @@ class FunctionReward(Reward):
         Raises:
             RewardError: the function broke, or returned no reward.
         """
-        if not self.every_turn or not _is_said(turn):
+        if not self.every_turn or not is_said(turn):
             return Judgement((), open_goals)
         return Judgement(await self._rewards(task, turn.text or ""), open_goals)
 
@@ -89,7 +90,7 @@ class FunctionReward(Reward):
         """
         if any(turn.failure for turn in dialogue):
             return None
-        texts = [turn.text or "" for turn in dialogue if _is_said(turn)]
+        texts = [turn.text or "" for turn in dialogue if is_said(turn)]
         if self._function.sees_dialogue:
             last = texts[-1] if texts else ""
             events = await self._function.rewards(task, last, _messages(dialogue))
@@ -107,16 +108,6 @@ class FunctionReward(Reward):
                 del self._known[next(iter(self._known))]
             self._known[key] = (task, events)  # holds the task, so that its id stays its own
         return self._known[key][1]
-
-
-def _is_said(turn: Turn) -> bool:
-    """Whether it is a turn of the agent that ends with words to the customer."""
-    return (
-        turn.role is Role.AGENT
-        and turn.failure is None
-        and bool(turn.steps)
-        and turn.steps[-1].reply is not None
-    )
 
 
 def _messages(dialogue: Sequence[Turn]) -> Messages:

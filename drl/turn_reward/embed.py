@@ -18,7 +18,7 @@ from drl.errors import DataError
 from drl.runtime.progress import progress_bar
 from drl.turn_reward.encoder import Encoder
 from drl.turn_reward.session import Session
-from drl.turn_reward.store import EmbeddingStore, Span
+from drl.turn_reward.store import EmbeddingStore, Span, StoreWriter
 from drl.turn_reward.text_format import TextFormat
 
 if TYPE_CHECKING:
@@ -71,23 +71,36 @@ def embed(
     if len(digests) < len(sessions):
         raise DataError("two sessions share an id; each embedding must belong to one of them")
     store = _store(encoder, text_format, root, version)
-    known = store.spans()
+    known: Mapping[str, Span] = store.spans()
     if any(digest not in known for digest in digests.values()):
         with store.writing() as writer:
-            todo = {
+            new = {
                 digests[session.id]: session
                 for session in sessions
-                if digests[session.id] not in writer.spans
+                if digests[session.id] not in writer.spans  # another process may have been there
             }
-            num_turns = sum(len(session.agent_turns) for session in todo.values())
-            with progress_bar("Embedding turns", num_turns) as bar:
-                for chunk in _chunks(todo):
-                    rows = _rows(list(chunk.values()), encoder, text_format)
-                    for (digest, session), part in zip(chunk.items(), rows, strict=True):
-                        writer.append(digest, part)
-                        bar.advance(len(part), note=session.id)
+            _fill(writer, new, encoder, text_format)
             known = writer.spans
     return Embedded(store.matrix(), {name: known[digest] for name, digest in digests.items()})
+
+
+def _fill(
+    writer: StoreWriter, new: Mapping[str, Session], encoder: Encoder, text_format: TextFormat
+) -> None:
+    """Embed sessions, by their digests."""
+    num_turns = sum(len(session.agent_turns) for session in new.values())
+    with progress_bar("Embedding turns", num_turns) as bar:
+        for chunk in _chunks(new):
+            rows = _rows(list(chunk.values()), encoder, text_format)
+            for (digest, session), part in zip(chunk.items(), rows, strict=True):
+                writer.append(digest, part)
+                bar.advance(len(part), note=session.id)
+    if encoder.num_cut:
+        _LOG.warning(
+            "%d agent turns are longer than the encoder can read; the last part of each stands "
+            "for it",
+            encoder.num_cut,
+        )
 
 
 def _store(encoder: Encoder, text_format: TextFormat, root: Path, version: str) -> EmbeddingStore:

@@ -59,6 +59,11 @@ class Encoder(Protocol):
         """The type that holds its embeddings without loss."""
         ...
 
+    @property
+    def num_cut(self) -> int:
+        """How many responses so far were longer than it can read."""
+        ...
+
     def embed(self, texts: Sequence[TurnText]) -> NDArray[np.float32]:
         """The embeddings [n, d] of n texts."""
         ...
@@ -101,7 +106,7 @@ class EncoderSettings:
         Raises:
             ConfigError: its files cannot be had, are no safetensors, or do not fit the settings.
         """
-        folder = self._folder(beside)
+        folder = self.folder(beside)
         device = resolve_device("encoder.device", self.device)
         dtype = resolve_dtype(self.dtype, device)
         model, tokenizer = _read(folder, dtype)
@@ -112,7 +117,12 @@ class EncoderSettings:
         model.to(device)  # pyright: ignore[reportArgumentType] torch's stub lacks self
         return LoadedEncoder(self, pooling, known, model, tokenizer, folder)
 
-    def _folder(self, beside: Path | None) -> Path:
+    def folder(self, beside: Path | None) -> Path:
+        """Where its files lie; those of the hub are fetched if they are not here yet.
+
+        Raises:
+            ConfigError: they cannot be had.
+        """
         if self.model.startswith(PACKAGE):
             return in_package("encoder.model", self.model.removeprefix(PACKAGE))
         if beside is not None and (beside / self.model).is_dir():

@@ -47,17 +47,18 @@ def settings(folder: Path, **changes: object) -> EncoderSettings:
     return replace(PLAIN, model=str(folder), **changes)
 
 
-def save_bert(folder: Path) -> Path:
+def save_bert(folder: Path, **changes: int) -> Path:
     """A masked language model: its encoder has no pooler."""
-    config = BertConfig(
-        vocab_size=VOCABULARY,
-        hidden_size=32,
-        intermediate_size=64,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        max_position_embeddings=96,
-        pad_token_id=END_ID,
-    )
+    sizes = {
+        "vocab_size": VOCABULARY,
+        "hidden_size": 32,
+        "intermediate_size": 64,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "max_position_embeddings": 96,
+        "pad_token_id": END_ID,
+    }
+    config = BertConfig(**(sizes | changes))
     return _save(folder, BertForMaskedLM, config)
 
 
