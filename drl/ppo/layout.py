@@ -15,7 +15,7 @@ from typing import Literal
 
 from drl.errors import DataError
 from drl.ppo.faults import fault_of
-from drl.ppo.trajectory import Trajectory
+from drl.ppo.trajectory import Trajectory, TurnRecord
 from drl.types import Sampled
 
 Level = Literal["token", "turn", "dialogue"]
@@ -96,6 +96,8 @@ class _Builder:
     def __init__(self, level: Level, decoder_start: int | None) -> None:
         self._level = level
         self._decoder_start = decoder_start
+        self._number = 0
+        self._current: TokenSequence | None = None
         self._sequences: list[TokenSequence] = []
         self._after: list[TokenSequence] = []
         self._token_decision: list[int] = []
@@ -110,66 +112,83 @@ class _Builder:
 
     def add(self, number: int, trajectory: Trajectory) -> None:
         """Lay out one trajectory."""
+        self._number = number
+        self._current = None
         first = len(self._rewards)
         early = 0.0  # rewards of turns before the first decision
-        current: TokenSequence | None = None
-        for turn_number, turn in enumerate(trajectory.turns):
-            if self._level == "turn" or (self._level == "dialogue" and turn_number == 0):
-                self._decide(number, turn.weight, turn.advantage)
-            is_read = self._level == "dialogue" and turn_number > 0
-            for call_number, call in enumerate(turn.calls):
-                current = self._continued(current, call)
-                start = len(current.ids)
-                if self._level != "token" and not is_read:
-                    current.sites.append(ValueSite(len(self._rewards) - 1, start - 1))
-                    is_read = True
-                current.ids.extend(call.token_ids)
-                rewards = None if turn.token_rewards is None else turn.token_rewards[call_number]
-                learns = turn.weight > 0 and bool(call.token_ids)
-                if learns:
-                    current.spans.append(Span(len(self._sampled), start, len(current.ids)))
-                for place in range(len(call.token_ids)):
-                    if self._level == "token":
-                        self._decide(number, turn.weight, turn.advantage)
-                        current.sites.append(ValueSite(len(self._rewards) - 1, start + place - 1))
-                    if rewards is not None:
-                        self._rewards[-1] += rewards[place]
-                    if learns:
-                        self._token_decision.append(len(self._rewards) - 1)
-                        self._token_turn.append(self._num_turns)
-                        self._token_trajectory.append(number)
-                        self._sampled.append(call.log_probs[place])
-            self._num_turns += 1
+        for place, turn in enumerate(trajectory.turns):
+            begins = self._level == "turn" or (self._level == "dialogue" and place == 0)
+            if begins:
+                self._decide(turn)
+            self._read(turn, is_valued=begins)
             # a turn's reward comes with its last token; of one without, with the last before it
             if len(self._rewards) > first:
                 self._rewards[-1] += turn.reward
             else:
                 early += turn.reward
+            self._num_turns += 1
         self._rewards[first] += early
         if trajectory.next_prompt is not None:
-            self._after.append(self._next(number, trajectory.next_prompt))
+            sequence = self._opened(trajectory.next_prompt)
+            sequence.sites.append(ValueSite(number, len(sequence.ids) - 1))
+            self._after.append(sequence)
 
-    def _decide(self, trajectory: int, weight: float, advantage: float | None) -> None:
-        self._trajectory.append(trajectory)
-        self._weights.append(weight)
-        self._advantages.append(advantage)
+    def _decide(self, turn: TurnRecord) -> None:
+        """Begin a decision."""
+        self._trajectory.append(self._number)
+        self._weights.append(turn.weight)
+        self._advantages.append(turn.advantage)
         self._rewards.append(0.0)
 
-    def _continued(self, current: TokenSequence | None, call: Sampled) -> TokenSequence:
+    def _read(self, turn: TurnRecord, *, is_valued: bool) -> None:
+        """Put the calls of a turn into sequences; `is_valued` reads a value before the first."""
+        for number, call in enumerate(turn.calls):
+            sequence = self._continued(call)
+            start = len(sequence.ids)
+            if is_valued and number == 0:
+                self._value(sequence, start)
+            sequence.ids.extend(call.token_ids)
+            if turn.weight > 0 and call.token_ids:
+                sequence.spans.append(Span(len(self._sampled), start, len(sequence.ids)))
+            rewards = None if turn.token_rewards is None else turn.token_rewards[number]
+            self._number_tokens(turn, call, rewards, sequence, start)
+
+    def _number_tokens(
+        self,
+        turn: TurnRecord,
+        call: Sampled,
+        rewards: Sequence[float] | None,
+        sequence: TokenSequence,
+        start: int,
+    ) -> None:
+        """Say of each token of a call, from place `start` on, what it belongs to and earned."""
+        for place in range(len(call.token_ids)):
+            if self._level == "token":
+                self._decide(turn)
+                self._value(sequence, start + place)
+            if rewards is not None:
+                self._rewards[-1] += rewards[place]
+            if turn.weight > 0:
+                self._token_decision.append(len(self._rewards) - 1)
+                self._token_turn.append(self._num_turns)
+                self._token_trajectory.append(self._number)
+                self._sampled.append(call.log_probs[place])
+
+    def _value(self, sequence: TokenSequence, start: int) -> None:
+        """Read the value of the last decision at the token before its first."""
+        sequence.sites.append(ValueSite(len(self._rewards) - 1, start - 1))
+
+    def _continued(self, call: Sampled) -> TokenSequence:
         """The sequence that a call stands in, up to the end of its prompt."""
+        current = self._current
         if self._decoder_start is None and current is not None:
             prompt = list(call.prompt_ids)
             if prompt[: len(current.ids)] == current.ids:
                 current.ids.extend(prompt[len(current.ids) :])
                 return current
-        new = self._opened(call.prompt_ids)
-        self._sequences.append(new)
-        return new
-
-    def _next(self, number: int, prompt: tuple[int, ...]) -> TokenSequence:
-        sequence = self._opened(prompt)
-        sequence.sites.append(ValueSite(number, len(sequence.ids) - 1))
-        return sequence
+        self._current = self._opened(call.prompt_ids)
+        self._sequences.append(self._current)
+        return self._current
 
     def _opened(self, prompt: tuple[int, ...]) -> TokenSequence:
         """A new sequence up to the end of a prompt."""
