@@ -17,6 +17,7 @@ from drl.llm._hf_attention import UnsupportedModelError
 from drl.llm._hf_forward import Forward, parts_of
 from drl.llm._hf_rows import Row, RowBuffers
 from drl.llm._hf_tree import PrefixTree
+from drl.models.probe import probe_ids
 
 _KNOWN_LAYERS = {"full_attention", "sliding_attention"}
 _LENGTH_BOUND_ROPE = {"dynamic", "longrope"}
@@ -92,7 +93,7 @@ def _check_windows(config: PreTrainedConfig, forward: Forward) -> None:
 def _tokens(model: PreTrainedModel) -> tuple[list[int], list[int]]:
     """Two sequences that part in the middle of their prompts."""
     size = model.config.get_text_config().vocab_size
-    first = [(37 * place + 11) % size for place in range(_LENGTH)]
+    first = probe_ids(size, _LENGTH)
     second = [(53 * place + 29) % size for place in range(_LENGTH)]
     return first, first[:_FORK] + second[_FORK:]
 

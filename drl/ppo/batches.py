@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from drl.ppo.layout import TokenSequence
+from drl.ppo.padding import padded
 from drl.ppo.policy import Batch
 from drl.ppo.trunk import Inputs
 
@@ -58,8 +59,8 @@ def _micro_batch(sequences: Sequence[TokenSequence], device: torch.device) -> Mi
             decisions.append(site.decision)
     encoded = [sequence.encoder_ids for sequence in sequences if sequence.encoder_ids is not None]
     inputs = Inputs(
-        *_padded([sequence.ids for sequence in sequences], device),
-        *(_padded(encoded, device) if encoded else (None, None)),
+        *padded([sequence.ids for sequence in sequences], device),
+        *(padded(encoded, device) if encoded else (None, None)),
     )
 
     def numbered(values: list[int]) -> Tensor:
@@ -74,12 +75,3 @@ def _micro_batch(sequences: Sequence[TokenSequence], device: torch.device) -> Mi
         numbered(value_places),
     )
     return MicroBatch(batch, numbered(numbers), numbered(decisions))
-
-
-def _padded(ids: Sequence[Sequence[int]], device: torch.device) -> tuple[Tensor, Tensor]:
-    """Right-padded ids, and the mask; what padding holds is never looked at."""
-    longest = max(map(len, ids))
-    padded = [[*row, *([0] * (longest - len(row)))] for row in ids]
-    lengths = torch.tensor([len(row) for row in ids], device=device)
-    mask = torch.arange(longest, device=device)[None] < lengths[:, None]
-    return torch.tensor(padded, dtype=torch.long, device=device), mask

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from drl.ppo.padding import padded
 from drl.types import Sampled
 
 if TYPE_CHECKING:
@@ -63,12 +64,12 @@ def generate(
 
     # texts go on where prompts end; an encoder counts its places from the left
     on_left = not model.config.is_encoder_decoder
-    ids_BL, mask_BL = _padded(prompts, model.device, on_left=on_left)
+    ids_BL, mask_BL = padded(prompts, model.device, on_left=on_left)
     drawn = _Drawn(prompts, drawing, generator)
     with _plain_generation(model):
         model.generate(  # pyright: ignore[reportCallIssue] by its protocol
             input_ids=ids_BL,
-            attention_mask=mask_BL,
+            attention_mask=mask_BL.long(),
             generation_config=GenerationConfig(
                 do_sample=False,
                 max_new_tokens=drawing.max_tokens,
@@ -188,15 +189,3 @@ def _plain_generation(model: PreTrainedModel) -> Iterator[None]:
         yield
     finally:
         model.generation_config = own
-
-
-def _padded(
-    prompts: Sequence[Sequence[int]], device: torch.device, *, on_left: bool
-) -> tuple[Tensor, Tensor]:
-    longest = max(map(len, prompts))
-    ids, mask = [], []
-    for prompt in prompts:
-        real, padding = [1] * len(prompt), [0] * (longest - len(prompt))
-        ids.append([*padding, *prompt] if on_left else [*prompt, *padding])
-        mask.append([*padding, *real] if on_left else [*real, *padding])
-    return torch.tensor(ids, device=device), torch.tensor(mask, device=device)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from drl.errors import ConfigError, DataError, RunError
+from drl.models.probe import probe_ids
 from drl.ppo.checkpoint import WEIGHTS
 from drl.runtime.drafts import drafted_folder
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 ADAPTER_CONFIG = "adapter_config.json"
 _LEARNED = "policy.model."
+_PROBE_LENGTH = 8
 _TOLERANCE = 1e-4  # of a logit, as a share of the largest, by rounding sums of adapters
 
 
@@ -184,7 +186,7 @@ def _logits(model: PreTrainedModel) -> Tensor:
     import torch
 
     size = model.config.get_text_config().vocab_size
-    ids = torch.tensor([[(37 * place + 11) % size for place in range(8)]])
+    ids = torch.tensor([probe_ids(size, _PROBE_LENGTH)])
     more = {"decoder_input_ids": ids} if model.config.is_encoder_decoder else {}
     with torch.inference_mode():
         return model(input_ids=ids, **more).logits.float()

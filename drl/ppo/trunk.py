@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
+from drl.models.probe import probe_ids
 from drl.ops.policy_gradient import entropies
 from drl.ops.token_scores import Output, TokenScores, token_scores
 from drl.ppo.trainable import output_layer
@@ -27,6 +28,7 @@ CHUNK_BYTES = 2**24
 """Logits that exist at once, in bytes of float32."""
 
 _LOG = logging.getLogger(__name__)
+_PROBE_LENGTH = 6
 
 
 class States(NamedTuple):
@@ -131,8 +133,7 @@ class Trunk(nn.Module):
     def _probe(self) -> Inputs:
         """A few tokens to try things with."""
         size = self.model.config.get_text_config().vocab_size
-        ids = torch.tensor([[(37 * place + 11) % size for place in range(6)]])
-        ids = ids.to(self.model.device)
+        ids = torch.tensor([probe_ids(size, _PROBE_LENGTH)], device=self.model.device)
         mask = torch.ones_like(ids)
         if self.is_encoder_decoder:
             return Inputs(ids, mask, ids, mask)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from drl.ppo.padding import padded
 from drl.ppo.trainable import output_layer
 from drl.ppo.trunk import Inputs, Trunk
 
@@ -47,14 +48,14 @@ def observe(
     ended: Sequence[bool],
 ) -> Observation:
     """Read candidates, to see what would come next."""
+    device = trunk.model.device
     if trunk.is_encoder_decoder:
         start = trunk.model.config.decoder_start_token_id
         rows = [[start, *tokens] for tokens in token_ids]
-        encoder = _padded([prompt_ids] * len(rows), trunk)
-        inputs = Inputs(*_padded(rows, trunk), *encoder)
+        inputs = Inputs(*padded(rows, device), *padded([prompt_ids] * len(rows), device))
     else:
         rows = [[*prompt_ids, *tokens] for tokens in token_ids]
-        inputs = Inputs(*_padded(rows, trunk))
+        inputs = Inputs(*padded(rows, device))
     states = trunk(inputs)
     numbers_S = torch.arange(len(rows), device=states.hidden.device)
     last_S = torch.tensor([len(row) - 1 for row in rows], device=states.hidden.device)
@@ -67,12 +68,3 @@ def observe(
     texts = tuple(tuple(tokens) for tokens in token_ids)
     observation.seen = Seen(prompt_ids, texts, tuple(ended), logits_SV.float())
     return observation
-
-
-def _padded(rows: Sequence[Sequence[int]], trunk: Trunk) -> tuple[Tensor, Tensor]:
-    """Right-padded ids, and the mask."""
-    longest = max(map(len, rows))
-    device = trunk.model.device
-    ids_SL = torch.tensor([[*row, *([0] * (longest - len(row)))] for row in rows], device=device)
-    lengths_S = torch.tensor([len(row) for row in rows], device=device)
-    return ids_SL, torch.arange(longest, device=device)[None] < lengths_S[:, None]
