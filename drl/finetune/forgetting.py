@@ -82,14 +82,14 @@ def forgetting(
     texts = passages()
     asked = instructions()
     with _evaluating(model):
-        divergences = [_divergences(model, template, text) for _, text in texts]
+        pairs = [_both_kls(model, template, text) for _, text in texts]
         adapted = _answers(model, template, end_ids, asked)
         with model.disable_adapter():
             base = _answers(model, template, end_ids, asked)
     return ForgettingReport(
         passages=tuple(kind for kind, _ in texts),
-        kl_to_base=tuple(to_base for to_base, _ in divergences),
-        kl_from_base=tuple(from_base for _, from_base in divergences),
+        kl_to_base=tuple(to_base for to_base, _ in pairs),
+        kl_from_base=tuple(from_base for _, from_base in pairs),
         instructions=tuple(each.name for each in asked),
         passed_base=_passed(asked, base),
         passed_adapted=_passed(asked, adapted),
@@ -133,7 +133,7 @@ def _evaluating(model: PeftModel) -> Iterator[None]:
         model.train(was_training)
 
 
-def _divergences(model: PeftModel, template: ChatTemplate, text: str) -> tuple[float, float]:
+def _both_kls(model: PeftModel, template: ChatTemplate, text: str) -> tuple[float, float]:
     """KL(adapted || base) and KL(base || adapted), in nats a token."""
     import torch
 
@@ -141,13 +141,13 @@ def _divergences(model: PeftModel, template: ChatTemplate, text: str) -> tuple[f
     adapted = model(input_ids=ids).logits[0].float().log_softmax(-1)
     with model.disable_adapter():
         base = model(input_ids=ids).logits[0].float().log_softmax(-1)
-    return _divergence(adapted, base), _divergence(base, adapted)
+    return _kl(adapted, base), _kl(base, adapted)
 
 
-def _divergence(some_LV: Tensor, others_LV: Tensor) -> float:
+def _kl(some_LV: Tensor, others_LV: Tensor) -> float:
     """KL(some || others), averaged over L; log-probabilities over V.
 
-    Rounding may leave a hair less than nothing, which no divergence is.
+    Rounding may leave a hair less than nothing, which no KL is.
     """
     kl = float((some_LV.exp() * (some_LV - others_LV)).sum(-1).mean())
     return max(kl, 0.0)

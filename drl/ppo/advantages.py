@@ -45,9 +45,9 @@ def judge(layout: Layout, before: Before, groups: Sequence[int], settings: PPOSe
 
     Args:
         layout: the decisions and what they earned.
-        before: values, and how far each token has moved from the reference.
+        before: values, and the KL of each token from the reference.
         groups: of each trajectory, from 0 on; what it is compared within.
-        settings: gamma, lam, baseline, and what moving away costs.
+        settings: gamma, lam, baseline, and what the KL costs.
     """
     rewards_D = _rewards(layout, before, settings)
     values_D = before.values_D
@@ -80,7 +80,7 @@ def judge(layout: Layout, before: Before, groups: Sequence[int], settings: PPOSe
 
 
 def _rewards(layout: Layout, before: Before, settings: PPOSettings) -> Tensor:
-    """What decisions earned, less what their tokens cost by moving away from the reference."""
+    """What decisions earned, less what the KL of their tokens from the reference costs."""
     earned_D = torch.tensor(layout.rewards, device=before.log_probs_N.device)
     if settings.kl_as == "loss" or settings.kl_weight == 0:
         return earned_D

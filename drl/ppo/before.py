@@ -82,10 +82,10 @@ def describe(
 ) -> dict[str, float]:
     """What the batch was like, under the names that TRL's PPO gave such numbers.
 
-    `objective/kl` is summed over a trajectory's tokens, `sampler/log_prob_gap` the mean distance of
-    a token's log-probability here from the sampler's. `num_sequences` are read in one go each: as
-    many as trajectories where every prompt goes on from the last, as many as calls where none does.
-    A mean of nothing is NaN.
+    `objective/kl` is summed over a trajectory's tokens; `sampler/log_prob_gap` is by how much a
+    token's log-probability here and the sampler's differ, on average. `num_sequences` are read in
+    one go each: as many as trajectories where every prompt goes on from the last, as many as calls
+    where none does. A mean of nothing is NaN.
     """
     num = len(trajectories)
     kl = before.kl_N.sum().item() / num

@@ -89,11 +89,11 @@ class Objective:
         }
 
     def _costs(self, scored: Scored, tokens_N: Tensor) -> Tensor:
-        """What each token costs beside the surrogate: certainty, and distance if paid here."""
+        """What each token costs beside the surrogate: certainty, and the KL if paid here."""
         settings = self.settings
         costs_N = -settings.entropy_weight * scored.entropies
         if settings.kl_as == "loss":
             reference_N = self.before.reference_N[tokens_N]
-            away_N = kl_estimate(scored.log_probs, reference_N, settings.kl_estimator)
-            costs_N = costs_N + settings.kl_weight * away_N
+            kl_N = kl_estimate(scored.log_probs, reference_N, settings.kl_estimator)
+            costs_N = costs_N + settings.kl_weight * kl_N
         return costs_N

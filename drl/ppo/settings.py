@@ -46,8 +46,8 @@ class PPOSettings:
     the advantages of a batch once. `mean_over` says what the sum over tokens is divided by.
 
     The KL to the reference, `kl_weight` times, is paid as a reward at the decision that a token
-    belongs to, or in the loss by `kl_estimator`. `target_kl` ends an update once the policy is that
-    far from the one that acted (nats a token, k3); None never. `clip` and `value_clip` are PPO's.
+    belongs to, or in the loss by `kl_estimator`. `target_kl` ends an update once the KL from the
+    policy that acted is above it (nats a token, k3); None never. `clip` and `value_clip` are PPO's.
     At most `micro_batch_tokens` tokens, padding included, are computed at once (at least one
     sequence): it changes memory and time, not the result.
     """

@@ -23,7 +23,7 @@ def check_forgetting(learner: Learner, run_dir: RunDir) -> dict[str, JSON]:
 
 
 def _summarised(report: ForgettingReport) -> dict[str, JSON]:
-    """Divergences in nats a token, and shares of instructions that were followed.
+    """KL in nats a token, and shares of instructions that were followed.
 
     Intervals are over passages and over instructions.
     """

@@ -43,7 +43,7 @@ class GRPOSettings:
     The rows of a batch are split into `steps_per_generation` pieces, of which each
     `gradient_accumulation_steps` make one step of the optimizer; `num_iterations` passes are made
     over the batch. Losses are means over all tokens of a batch; those of TRL that are means over
-    rows are not offered, since a dialogue may be several rows. `beta` weighs the divergence from
+    rows are not offered, since a dialogue may be several rows. `beta` weighs the KL from
     the model as it starts (k3, in the loss).
     """
 

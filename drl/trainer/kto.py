@@ -138,7 +138,7 @@ def _check_both(num_good: int, num_bad: int) -> None:
 def _rows(
     examples: Sequence[Example], labels: Sequence[bool], order: Sequence[Sequence[int]]
 ) -> list[dict[str, Any]]:
-    """The rows of all batches, each with the output of another for the estimate of divergence."""
+    """The rows of all batches, each with the output of another for the estimate of the KL."""
     return [
         {
             **examples[position].columns,

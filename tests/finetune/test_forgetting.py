@@ -40,7 +40,7 @@ def look(base, adapter) -> ForgettingReport:
     return found
 
 
-def test_divergences_are_those_of_two_plain_forward_passes(base, adapter, report):
+def test_kl_is_that_of_two_plain_forward_passes(base, adapter, report):
     assert len(report.kl_to_base) == len(report.kl_from_base) == len(report.passages) == 32
     assert report.passages == tuple(kind for kind, _ in passages())
     of_base = load(base, None, "float32", "cpu")

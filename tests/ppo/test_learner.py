@@ -43,7 +43,7 @@ def _same(first, second, **tolerance):
 
 @pytest.mark.parametrize("level", ["token", "turn", "dialogue"])
 @pytest.mark.parametrize("kind", ["gpt2", "flan_t5"])
-def test_before_anything_is_learned_the_ratio_is_one_and_the_divergence_nothing(kind, level):
+def test_before_anything_is_learned_the_ratio_is_one_and_the_kl_nothing(kind, level):
     learner = _learner(kind, level=level, kl_weight=0.1)
     first = learner.update(BATCH)
     assert first["policy/first_ratio_error"] < 1e-5
@@ -160,7 +160,7 @@ def test_the_critic_learns_the_returns_of_a_known_process():
     assert told["val/explained_variance"] > 0.95
 
 
-def test_the_penalty_of_moving_away_is_paid_where_it_arises():
+def test_the_kl_is_paid_where_it_arises():
     """A reward of -weight x log(p/q) a token adds up to -weight x objective/kl a trajectory."""
     learner = _learner(kl_weight=0.3, learning_rate=0.05)
     learner.update(BATCH)

@@ -6,7 +6,7 @@ arXiv:2501.03262. With reward r of a completion and k_t = log pi(o_t) - log pi_r
 
 and then the mean over all tokens of the batch of samples, on all processes, is taken off, and the
 rest divided by their standard deviation. What differs from TRL's GRPO is only this: groups of one,
-divergence in the reward instead of the loss (and by k1 instead of k3), the whole batch as the
+KL in the reward instead of the loss (and by k1 instead of k3), the whole batch as the
 baseline. Ratios are clipped token by token as there. The loss is by default GRPO's of TRL, `dapo`,
 the mean over all tokens of the batch, where the paper takes means of completions first; that is
 `loss_type=grpo`.
@@ -35,7 +35,7 @@ _LEAST_VARIANCE = 1e-8
 
 @dataclass
 class ReinforcePlusPlusConfig(GRPOConfig):
-    """TRL's settings for GRPO with groups of one; `beta` weighs the divergence in the reward.
+    """TRL's settings for GRPO with groups of one; `beta` weighs the KL in the reward.
 
     Raises:
         ConfigError: a batch of samples holds one completion, which cannot be compared.
@@ -78,21 +78,21 @@ class ReinforcePlusPlusTrainer(SilentGRPOTrainer):
             mask_BT &= output["tool_mask"].bool()
         first = self.accelerator.process_index * len(inputs)
         rewards_B = weighted(self._rewards_BF, self.reward_weights)[first : first + len(inputs)]
-        kl_BT = self._divergence(output, mask_BT)
+        kl_BT = self._kl(output, mask_BT)
         raw_BT = returns(rewards_B, kl_BT, self.beta)
         mask_BT = mask_BT & raw_BT.isfinite()  # where no reward applied there is none
         output["advantages"] = normalised(raw_BT, mask_BT, self._total(moments(raw_BT, mask_BT)))
         return output
 
     def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> Tensor:
-        """GRPO's loss without its divergence, which is in the reward already."""
+        """GRPO's loss without its KL, which is in the reward already."""
         beta, self.beta = self.beta, 0.0
         try:
             return super()._compute_loss(model, inputs)
         finally:
             self.beta = beta
 
-    def _divergence(self, output: dict[str, Any], mask_BT: Tensor) -> Tensor:
+    def _kl(self, output: dict[str, Any], mask_BT: Tensor) -> Tensor:
         """k1 of each token, 0 outside the mask; and logged as `kl`."""
         if self.beta == 0.0:
             return torch.zeros_like(mask_BT, dtype=torch.float32)
@@ -143,12 +143,12 @@ def weighted(rewards_BF: Tensor, weights_F: Tensor) -> Tensor:
 
 
 def returns(rewards_B: Tensor, kl_BT: Tensor, beta: float) -> Tensor:
-    """Float `[B, T]`: reward less the weighted divergence of this token and those after it.
+    """Float `[B, T]`: reward less the weighted KL of this token and those after it.
 
     Args:
         rewards_B: float `[B]`.
         kl_BT: float `[B, T]` in nats, 0 where tokens do not count.
-        beta: weight of the divergence.
+        beta: weight of the KL.
     """
     to_come_BT = kl_BT.flip(1).cumsum(1).flip(1)
     return rewards_B.unsqueeze(1) - beta * to_come_BT

@@ -29,7 +29,7 @@ def logged(trainer, name):
 
 @pytest.mark.parametrize("peft", [None, {"type": "lora", "r": 2}])
 @pytest.mark.parametrize("algo", ALGORITHMS)
-def test_an_update_moves_weights_and_starts_without_divergence(tiny, tmp_path, algo, peft):
+def test_an_update_moves_weights_and_starts_without_kl(tiny, tmp_path, algo, peft):
     groups = {} if algo == "reinforce_pp" else {"num_generations": 2}
     made = trainer(tiny, tmp_path, algo, peft=peft, beta=0.1, **groups)
     before = weights_of(made.trl_trainer.model)

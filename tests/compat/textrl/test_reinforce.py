@@ -32,7 +32,7 @@ def made(tiny, folder, **changes):
     )
 
 
-def test_a_token_pays_for_its_own_divergence_and_that_of_those_after_it():
+def test_a_token_pays_for_its_own_kl_and_that_of_those_after_it():
     raw = returns(torch.tensor([1.0, -1.0]), torch.tensor([[1.0, 2.0, 3.0], [0.5, 0.0, 0.0]]), 0.1)
     # 1 - 0.1 * (1 + 2 + 3), 1 - 0.1 * (2 + 3), 1 - 0.1 * 3; -1 - 0.1 * 0.5, -1, -1
     expected = [[0.4, 0.5, 0.7], [-1.05, -1.0, -1.0]]
@@ -82,7 +82,7 @@ def test_a_batch_has_one_completion_of_each_prompt_and_mean_advantage_zero(tiny,
 
 
 @pytest.mark.slow
-def test_divergence_is_in_the_reward_and_not_in_the_loss(tiny, tmp_path):
+def test_the_kl_is_in_the_reward_and_not_in_the_loss(tiny, tmp_path):
     trainer = made(tiny, tmp_path, beta=0.5).trl_trainer
     head = trainer.ref_model.lm_head.weight.data
     head += 0.3 * head.roll(1, 0)
