@@ -12,12 +12,14 @@ from rich.console import Console
 
 from drl.cli.certify_user import certify_user
 from drl.cli.compare import compare
+from drl.cli.convert_reward_head import convert_reward_head
 from drl.cli.data_candor import candor_synthetic
 from drl.cli.estimate import estimate
 from drl.cli.export import export
 from drl.cli.matrix import matrix
 from drl.cli.merge import merge
 from drl.cli.resample import resample
+from drl.cli.score import score
 from drl.cli.signals import signals
 from drl.cli.study import study
 from drl.cli.textrl_dump import textrl_dump
@@ -37,6 +39,8 @@ app.command()(resample)
 app.command()(matrix)
 app.command()(compare)
 app.command()(merge)
+app.command()(score)
+app.command()(convert_reward_head)
 app.command()(signals)
 app.command()(study)
 app.command()(textrl_dump)

@@ -18,12 +18,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from drl.errors import DataError
+from drl.turn_reward.encoder import EncoderSettings
 from drl.turn_reward.settings import HeadSettings
+from drl.turn_reward.text_format import RELEASED
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from drl.turn_reward.head import Params
+    from drl.turn_reward.model import TurnRewardModel
 
 _CLASS = "__main__.reward_function"
 _PARTS = (
@@ -103,6 +106,44 @@ def read_released_head(file: Path) -> ReleasedHead:
         "output.bias": weights["fc2.bias"][0].clone(),
     }
     return ReleasedHead(settings, params)
+
+
+def released_model(file: Path, encoder: str, stage: str) -> TurnRewardModel:
+    """The head with the encoder that it was trained on, as a model that serves.
+
+    Args:
+        file: as of `read_released_head`.
+        encoder: a folder or an id on the hub.
+        stage: the format of the released code in which turns are written down.
+
+    Raises:
+        DataError: as `read_released_head`.
+        ConfigError: the encoder cannot be had, or gives other numbers than the head reads.
+    """
+    from drl.turn_reward.model import TurnRewardModel
+    from drl.turn_reward.scaling import ScoreScaling
+
+    head = read_released_head(file)
+    model = TurnRewardModel(
+        encoder=EncoderSettings(
+            model=encoder,
+            revision=None,
+            pooling="last_eos",
+            normalize=False,
+            max_length=1024,
+            dtype="float32",
+            device="auto",
+            batch_tokens=16384,
+            stored_as="float32",
+        ),
+        text_format=RELEASED[stage],
+        head=head.settings,
+        params=head.params,
+        # 160 times the mean reward was held against ten times the score in points
+        scaling=ScoreScaling(centre=0.0, scale=16.0, total="mean", length=None),
+    )
+    _ = model.loaded  # so an encoder that does not fit is told now
+    return model
 
 
 def _unpickled(file: Path) -> _Module:
