@@ -18,7 +18,7 @@ _EVAL_PARTS = ("dataset", "user_simulator", "rollout")
 """What an evaluation may have of its own, as `eval_` and the name."""
 
 # the folder of a stage, up to which it is named by where the whole run lies
-_IN_STAGE = re.compile(r"^.*[/\\](?=(round|update)-\d+[/\\]\w+$)")
+_IN_STAGE = re.compile(r"^.*[/\\](?=(round|stage|update)-\d+[/\\]\w)")
 
 
 def run_stage(parts: Parts, folder: Path, work: Callable[[RunDir], _Result]) -> _Result:

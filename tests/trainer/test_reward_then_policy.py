@@ -1,0 +1,263 @@
+"""From generated recordings to a policy and its test, with a tiny encoder and a tiny model."""
+
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from drl.dataset.base import SessionDataset
+from drl.domains.candor.synthetic.settings import Settings
+from drl.domains.candor.synthetic.write import generate
+from drl.errors import ConfigError, DataError
+from drl.evaluation.study_samples import read_samples
+from drl.launch import register_resolvers, run
+from drl.trainer._policy_checks import check_stages
+from drl.trainer._policy_stages import turn_models, with_model
+from drl.trainer._session_halves import HalfOfSessions
+from drl.tree.store import read_trees
+from drl.turn_reward.model import TurnRewardModel
+from drl.turn_reward.session import Session
+from tests.llm.tiny_model import save_tiny_model
+from tests.trainer.recorded import sessions
+from tests.turn_reward.encoders import save_bert
+
+CONF = Path(__file__).parents[2] / "conf"
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    """A folder with generated conversations, an encoder and a policy to begin with."""
+    folder = tmp_path_factory.mktemp("world")
+    generate(Settings(conversations=20, held_out_share=0.3), folder / "candor")
+    save_bert(folder / "bert")
+    save_tiny_model(folder / "model")
+    return folder
+
+
+def command(world, folder, *more):
+    both = ("dataset", "eval_dataset")
+    models = ("trainer.reward_model", "trainer.judge")
+    return [
+        "+experiment=candor_ppo",
+        *(f"{each}.root={world / 'candor'}" for each in both),
+        *(f"{each}.division.val_share=0.3" for each in both),
+        *(f"{each}.contexts.{key}_history=3" for each in both for key in ("max", "keep")),
+        *("dataset.contexts.per_session=1", "eval_dataset.limit=6"),
+        *("llm=hf", f"llm.model={world / 'model'}", "llm.dtype=float32", "llm.device=cpu"),
+        *("agent.max_tokens=6", f"data_dir={world / 'data'}", f"hydra.run.dir={folder}"),
+        *(f"{each}.encoder.model={world / 'bert'}" for each in models),
+        *(f"{each}.encoder.device=cpu" for each in models),
+        *(f"{each}.training.epochs=2" for each in models),
+        *(f"{each}.seeds=1" for each in models),
+        *("trainer.learn.updates=2", "trainer.learn.tasks_per_update=4"),
+        *("trainer.learn.evaluate_every=1", "trainer.learn.evaluate_trials=1"),
+        *("trainer.learn.save_every=1", "trainer.draws=3", "trainer.test_trials=1"),
+        *more,
+    ]
+
+
+def summary_of(folder):
+    return json.loads((folder / "summary.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def finished(world):
+    register_resolvers()
+    return run(CONF, command(world, world / "run"))
+
+
+@pytest.mark.slow
+def test_a_run_tells_the_course_the_choice_and_the_test(finished):
+    summary = summary_of(finished)
+    assert summary["synthetic"]
+    assert "no evidence about CANDOR" in summary["warning"]
+    assert [row["update"] for row in summary["course"]] == [0, 1, 2]
+    start, _, last = summary["course"]
+    assert start["kl"]["value"] == 0.0
+    assert last["kl"]["value"] > 0.0
+    assert last["judge"]["n"] == start["judge"]["n"] >= 2
+    assert start["best_of_n"]["n"] == 1
+    assert summary["choice"]["update"] in (0, 1, 2)
+    assert summary["test"]["contexts"] == 6
+    assert {"judge by KL", "judge of the best of n by KL", "kl by update"} <= set(summary["curves"])
+    assert (finished / "report.html").is_file()
+
+
+@pytest.mark.slow
+def test_the_judge_learned_from_other_conversations_than_the_reward(finished):
+    counts = [
+        summary_of(finished / stage)["dataset"]["training_conversations"]
+        for stage in ("stage-1/reward_model", "stage-2/judge")
+    ]
+    configs = [
+        json.loads((finished / stage / "provenance.json").read_text())["config"]
+        for stage in ("stage-1/reward_model", "stage-2/judge")
+    ]
+    assert abs(counts[0] - counts[1]) <= 1
+    assert [config["half"] for config in configs] == [0, 1]
+    assert configs[0]["seed"] != configs[1]["seed"]
+
+
+@pytest.mark.slow
+def test_what_is_measured_is_what_the_policy_was_paid(finished):
+    """The proxy of a reply is the very reward that its rollout earned."""
+    folder = finished / "stage-3" / "learn" / "update-2" / "evaluate"
+    measured = json.loads((finished / "measured-stage-3-learn-update-2-evaluate.json").read_text())[
+        "replies"
+    ]
+    paid = {
+        tree.task_id: leaf.score
+        for tree in read_trees(folder / "rollouts.jsonl")
+        for leaf in tree.leaves()
+    }
+    assert {each["task_id"]: each["measures"]["proxy"] for each in measured} == pytest.approx(paid)
+    assert TurnRewardModel.load(finished / "stage-2" / "judge")
+
+
+@pytest.mark.slow
+def test_replies_of_the_test_wait_for_people_to_judge_them(finished):
+    samples = read_samples(finished)
+    assert len(samples) == 6
+    has_policy = summary_of(finished)["choice"]["update"] > 0
+    expected = {"start", "human"} | ({"chosen"} if has_policy else set())
+    assert set(samples[0].candidates) == expected
+    assert samples[0].context[-1].role == "user"
+    assert len(samples[0].context) <= 3
+
+
+@pytest.mark.slow
+def test_a_run_that_was_killed_and_moved_goes_on_and_ends_as_one_that_was_not(
+    finished, world, tmp_path
+):
+    moved = tmp_path / "moved"
+    shutil.copytree(finished, moved)
+    for name in ("stage-2", "stage-4", "stage-5", "data"):
+        shutil.rmtree(moved / name)
+    for name in ("summary.json", "report.html"):
+        (moved / name).unlink()
+    for path in moved.glob("measured-*.json"):
+        path.unlink()
+    kept = [
+        *moved.glob("stage-1/**/*.safetensors"),
+        *moved.glob("stage-3/**/*.safetensors"),
+        *moved.glob("stage-3/**/rollouts.jsonl"),
+    ]
+    before = [path.stat().st_mtime_ns for path in kept]
+    assert len(kept) == 2 + 3 + 4  # heads and model; two updates and the end; plays and evaluations
+    run(CONF, command(world, moved))
+    assert [path.stat().st_mtime_ns for path in kept] == before
+    whole, resumed = summary_of(finished), summary_of(moved)
+    assert resumed["choice"] == whole["choice"]
+    for one, other in zip(whole["course"], resumed["course"], strict=True):
+        for name in ("proxy", "judge", "kl", "words"):
+            assert other[name] == pytest.approx(one[name], abs=1e-4)
+    assert read_samples(moved) == read_samples(finished)
+
+
+@pytest.mark.slow
+def test_a_run_that_is_over_is_only_told_of(finished, world, capsys):
+    before = (finished / "summary.json").stat().st_mtime_ns
+    run(CONF, command(world, finished))
+    assert (finished / "summary.json").stat().st_mtime_ns == before
+    said = capsys.readouterr().out
+    assert "Chosen: update" in said
+    assert "no evidence about CANDOR" in said
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (["reward.model=elsewhere"], r"reward\.model=elsewhere is not used.*stage-1/reward_model"),
+        (["trainer.halves=false"], r"same encoder.*trainer\.halves=true"),
+        (["trainer.learn.evaluate_trials=0"], "no replies to choose a checkpoint by"),
+        (["trainer.learn.weights.train=all"], r"weights\.train=all.*set it to lora"),
+        (["trainer.draws=0"], r"trainer\.draws=0 must be at least 1"),
+        (["eval_dataset.split=test"], r"trainer\.test_split=test must differ"),
+        (["rollout.max_steps=2"], r"with rollout\.max_steps=1"),
+        (["eval_rollout.max_steps=2"], r"with eval_rollout\.max_steps=1"),
+        (["llm.adapter=somewhere"], "merge it first"),
+    ],
+)
+def test_what_no_stage_can_use_is_refused_before_the_first(world, tmp_path, changes, message):
+    register_resolvers()
+    with pytest.raises(ConfigError, match=message):
+        run(CONF, [*command(world, tmp_path / "run"), *changes])
+    assert not (tmp_path / "run" / "stage-1").exists()
+
+
+def test_conversations_that_are_learned_on_and_report_are_refused(world, tmp_path):
+    # both datasets name their parts by other shares, so a training conversation is in val
+    changes = ("dataset.division.val_share=0.1", "eval_dataset.division.val_share=0.6")
+    with pytest.raises(ConfigError, match=r"contexts of dataset and of eval_dataset; divide both"):
+        run(CONF, command(world, tmp_path / "run", *changes))
+
+
+OTHER = {"_target_": "drl.trainer.evaluate.EvaluateTrainer", "trials": 1}
+MODEL = {
+    "_target_": "drl.trainer.reward_model.RewardModelTrainer",
+    "encoder": {"model": "small", "pooling": "auto"},
+}
+LARGE = {**MODEL, "encoder": {"model": "large", "pooling": "auto"}}
+
+
+def test_stages_that_make_no_turn_reward_model_are_refused():
+    with pytest.raises(ConfigError, match=r"trainer@trainer\.judge=reward_model/geli"):
+        check_stages({"reward_model": MODEL, "judge": OTHER}, halves=True)
+
+
+def test_a_judge_of_the_same_conversations_has_another_encoder():
+    check_stages({"reward_model": MODEL, "judge": LARGE}, halves=False)
+    check_stages({"reward_model": MODEL, "judge": MODEL}, halves=True)
+    with pytest.raises(ConfigError, match="would repeat the reward's faults"):
+        check_stages({"reward_model": MODEL, "judge": MODEL}, halves=False)
+
+
+def test_a_reward_may_hold_the_model_among_others():
+    model = {"_target_": "drl.reward.turn_model.TurnModelReward", "model": "stage-1/reward_model"}
+    other = {"_target_": "drl.reward.function.FunctionReward", "function": "a.py:f"}
+    node = {"_target_": "drl.reward.weighted.WeightedReward", "rewards": {"a": other, "b": model}}
+    assert turn_models(node) == [model]
+    assert turn_models(other) == []
+    found = with_model(node, Path("here"))
+    assert found == {**node, "rewards": {"a": other, "b": {**model, "model": "here"}}}
+
+
+def test_halves_share_no_training_conversation_and_all_of_the_rest():
+    whole = Recorded(sessions(num_train=5))
+    first, second = (
+        {each.id for each in HalfOfSessions(whole=whole, half=half, seed=0).sessions()}
+        for half in (0, 1)
+    )
+    held_out = {each.id for each in whole.given if each.split != "train"}
+    assert first & second == held_out
+    assert first | second == {each.id for each in whole.given}
+    assert {len(first - held_out), len(second - held_out)} == {2, 3}
+
+
+def test_one_conversation_cannot_be_halved():
+    one = Recorded(sessions(num_train=1))
+    with pytest.raises(DataError, match=r"cannot be halved.*trainer\.halves=false"):
+        HalfOfSessions(whole=one, half=0, seed=0).sessions()
+
+
+@dataclass
+class Recorded(SessionDataset):
+    """Sessions that are given."""
+
+    given: list[Session]
+    target = "overall_affect"
+    version = "recorded-1"
+    score_range = (1.0, 9.0)
+    is_synthetic = False
+    folder = Path()
+
+    def sessions(self):
+        return self.given
+
+    def report(self):
+        return {}
+
+    def load(self):
+        return []
