@@ -20,6 +20,10 @@ __all__ = ["HeadSettings", "Params", "apply", "apply_members", "fold", "init", "
 
 Params = dict[str, Tensor]
 
+_SMALL = 0.01
+"""What few sessions say nothing about should stay near 0, and a linear head learns from there too:
+at full size chance outweighs what is learned until the best epoch."""
+
 _INPUT = "input.weight"
 """The weights that read inputs, float [M, D, H], in every kind of head."""
 
@@ -29,8 +33,8 @@ def init(
 ) -> Params:
     """Fresh weights of `members` heads, each by its own generator (on the CPU).
 
-    Linear layers begin uniformly within 1 / sqrt(fan in), as PyTorch has it; RUDDER's cell with
-    Xavier's normal weights and biases of 0.
+    Linear layers begin uniformly within 1 / sqrt(fan in), as PyTorch has it, a linear head at a
+    hundredth of that; RUDDER's cell begins with Xavier's normal weights and biases of 0.
     """
     if len(generators) != members:
         raise ValueError(f"{members} members need as many generators, not {len(generators)}")
@@ -129,7 +133,7 @@ def _rescaled(settings: HeadSettings, params: Mapping[str, Tensor], unit_M: Tens
 def _init_one(settings: HeadSettings, num_inputs: int, generator: Generator) -> Params:
     if settings.kind == "linear":
         weight, bias = _linear(num_inputs, 1, generator)
-        return {_INPUT: weight, "input.bias": bias}
+        return {_INPUT: weight * _SMALL, "input.bias": bias * _SMALL}
     if settings.kind == "mlp":
         weight, bias = _linear(num_inputs, settings.hidden, generator)
         weight_2, bias_2 = _linear(settings.hidden, 1, generator)
