@@ -153,3 +153,22 @@ def test_a_run_without_an_encoder_of_its_own_cannot_be_one(world, tmp_path):
 def test_a_start_that_does_not_exist_is_named(world, tmp_path):
     with pytest.raises(RunError, match="holds no turn reward model"):
         learn(world, tmp_path / "run", f"trainer.start={tmp_path / 'none'}")
+
+
+def test_where_a_language_model_says_nothing_usable_scores_are_learned_in_equal_parts(
+    world, tmp_path
+):
+    summary = learn(
+        world,
+        tmp_path,
+        "trainer=reward_model/llm_geli",
+        "llm=scripted",
+        "trainer.labelling.retries=0",
+        "trainer.arms.controls=false",
+    )
+    assert summary["method"] == "distil"
+    told = summary["labelling"]
+    assert told["uniform"] == told["sessions"] > 0
+    # equal parts amount to the score exactly, which says nothing of any prediction
+    assert told["label_sum_mse_train"] == pytest.approx(0.0, abs=1e-9)
+    assert summary["global_mse"]["value"] > 0.1
