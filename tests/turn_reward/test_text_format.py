@@ -1,16 +1,20 @@
 """How a turn is written down, in the recommended format and in those of the released code."""
 
 from dataclasses import asdict, replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from drl.errors import ConfigError
+from drl.runtime.compose import compose
+from drl.runtime.config import to_plain
 from drl.turn_reward.session import Utterance
 from drl.turn_reward.text_format import RELEASED, TextFormat, TurnText
 from drl.types import Role
 
+CONF = Path(__file__).parents[2] / "conf"
 PLAIN = TextFormat(
     max_turns=20,
     kept_turns=20,
@@ -132,3 +136,20 @@ def test_settings_that_contradict_each_other_are_refused(change, message):
     with pytest.raises(ConfigError) as caught:
         replace(PLAIN, **change)
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("preset", "form"),
+    [
+        ("reward_model", PLAIN),
+        ("reward_model/geli", PLAIN),
+        ("reward_model/geli/paper", RELEASED["geli_training"]),
+        ("reward_model/rrd/paper", RELEASED["geli_training"]),
+        ("reward_model/li/paper", RELEASED["li_training"]),
+    ],
+)
+def test_presets_write_what_they_claim(preset, form):
+    trainer = to_plain(compose(CONF, [f"trainer={preset}"]))["trainer"]
+    node = dict(trainer["text_format"])
+    assert node.pop("_target_") == "drl.turn_reward.text_format.TextFormat"
+    assert TextFormat(**node) == form
