@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,10 +19,9 @@ import pydantic_core
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from drl.errors import ConfigError
+from drl.llm._words import count_prompt, cut, words
 from drl.llm.base import LLM, Completion, Completions, OutageError, Request, ToolUse, Usage
 from drl.types import JSON
-
-_WORD = re.compile(r"\s*\S+\s*\Z|\s*\S+")
 
 
 @dataclass(frozen=True)
@@ -114,9 +112,9 @@ class ScriptedLLM(LLM):
             for seed in request.seeds
         ]
         usage = Usage(
-            tokens_in=sum(len(_words(message.content)) for message in request.messages),
+            tokens_in=count_prompt(request),
             tokens_cached=0,
-            tokens_out=sum(len(_words(choice.text)) for choice in choices),
+            tokens_out=sum(len(words(choice.text)) for choice in choices),
         )
         return Completions(tuple(choices), usage, seconds=self._latency_s)
 
@@ -145,12 +143,7 @@ def _read(number: int, reply: str | Mapping[str, JSON]) -> _Reply:
 
 def _say(reply: _Reply, request: Request) -> Completion:
     """The reply as far as the request lets it: tools, stop strings and length."""
-    words = _words(reply.text)
-    text = "".join(words[: request.sampling.max_tokens])
-    is_cut = len(words) > request.sampling.max_tokens
-    ends = [text.index(stop) for stop in request.sampling.stop if stop in text]
-    if ends:
-        text, is_cut = text[: min(ends)], False
+    text, is_cut = cut(reply.text, request.sampling)
     uses: tuple[ToolUse, ...] = ()
     if request.tools and request.tool_choice == "auto" and not is_cut:
         uses = tuple(
@@ -158,7 +151,3 @@ def _say(reply: _Reply, request: Request) -> Completion:
             for number, call in enumerate(reply.calls)
         )
     return Completion(text, "length" if is_cut else "tool_calls" if uses else "stop", uses)
-
-
-def _words(text: str) -> list[str]:
-    return _WORD.findall(text)
