@@ -1,6 +1,6 @@
 """The true worth of a reply in a generated conversation: for evaluations, and nothing that trains.
 
-The generator's own rule is read off the words, so replies that it never wrote may have none.
+The generator's own rule, read off the words of the reply and of the turn that it answers.
 """
 
 from __future__ import annotations
@@ -12,5 +12,5 @@ from drl.turn_reward.session import Utterance
 
 
 def hidden_worth(utterances: Sequence[Utterance], place: int) -> float | None:
-    """The hidden reward of the turn at a place; None of words that the generator does not know."""
-    return worth_of([utterance.text for utterance in utterances], place)
+    """The hidden reward of the turn at a place; None where it answers no generated turn."""
+    return worth_of(utterances, place)

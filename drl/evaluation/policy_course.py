@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import combinations
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from drl.evaluation.best_of_n import best_of_kl, tries_at, worth_of_best
 from drl.evaluation.intervals import Estimate, mean_over_tasks, to_json
 from drl.evaluation.paired import Difference, paired_difference, paired_gaps
 from drl.evaluation.reply_measures import distinct_pairs_of_all
+from drl.evaluation.turn_rewards_weighted import rank_correlation
 from drl.types import JSON
 
 PROXY, JUDGE, HIDDEN = "proxy", "judge", "hidden"
@@ -152,6 +154,30 @@ def against_best_of_n(replies: Sequence[Reply], draws: Sequence[Reply]) -> dict[
     return found
 
 
+def agreement(draws: Sequence[Reply]) -> dict[str, JSON]:
+    """Rank correlations (Spearman) of the rewards over replies to the same context.
+
+    How well one reward tells better replies of the start from worse ones by the measure of another:
+    where it is about 0, a choice by the first means nothing to the second. It is 0 in a context
+    whose replies the first finds all alike; those that the second finds all alike are left out.
+
+    Args:
+        draws: several replies of one policy in each context.
+    """
+    where = _conversations(draws)
+    found: dict[str, JSON] = {}
+    for first, second in combinations(REWARDS, 2):
+        by_context: dict[str, list[float]] = {}
+        for task_id, pairs in _pairs(draws, first, second).items():
+            one, two = np.array(pairs).T
+            value = float(rank_correlation(one, two, np.ones((1, len(pairs))))[0])
+            if math.isfinite(value):
+                by_context[task_id] = [value]
+        name = f"{first}_and_{second}"
+        found[name] = to_json(mean_over_tasks(_by_conversation(by_context, where)))
+    return found
+
+
 def differences(start: Sequence[Reply], after: Sequence[Reply]) -> dict[str, JSON]:
     """All measures after learning minus at the start, in the contexts that have both."""
     where = _conversations([*start, *after])
@@ -175,6 +201,18 @@ def curve(points: Sequence[tuple[float, Estimate | None]], label: str) -> dict[s
         "high": [None if each is None else each.high for each in known],
         "x_label": label,
     }
+
+
+def _pairs(
+    replies: Sequence[Reply], first: str, second: str
+) -> dict[str, list[tuple[float, float]]]:
+    """Two measures of each reply that has both, by context."""
+    found: dict[str, list[tuple[float, float]]] = {}
+    for reply in replies:
+        one, two = reply.measures[first], reply.measures[second]
+        if one is not None and two is not None:
+            found.setdefault(reply.task_id, []).append((one, two))
+    return found
 
 
 def _by_context(replies: Sequence[Reply], name: str) -> dict[str, list[float]]:

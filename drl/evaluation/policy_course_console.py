@@ -9,9 +9,10 @@ from rich.console import Console
 from rich.table import Table
 
 from drl.evaluation.console import cells, print_bill_and_place
+from drl.evaluation.policy_course import JUDGE, REWARDS
 from drl.types import JSON
 
-_COLUMNS = ("kl", "proxy", "judge", "hidden", "sentiment", "words", "distinct_pairs")
+_COLUMNS = ("kl", *REWARDS, "words")
 
 
 def print_course(summary: Mapping[str, JSON], folder: Path) -> None:
@@ -19,19 +20,21 @@ def print_course(summary: Mapping[str, JSON], folder: Path) -> None:
     console = Console(highlight=False, soft_wrap=True)
     table = Table(show_edge=False)
     table.add_column(str(summary["name"]))
-    for name in (*_COLUMNS, "judge of the best of n"):
-        table.add_column(name.replace("_", " "), justify="right")
+    for name in (*_COLUMNS, "judge, best of n"):
+        table.add_column(name, justify="right")
     for row in _rows(summary["course"]):
         best = _mapping(row["best_of_n"])
-        of_best = f"{cells(best['judge'])[0]} (n {best['n']})"
+        of_best = f"{cells(best[JUDGE])[0]} (n {best['n']})"
         values = [cells(row[name])[0] for name in _COLUMNS]
         table.add_row(f"update {row['update']}", *values, of_best)
     console.print(table)
     choice, test = _mapping(summary["choice"]), _mapping(summary["test"])
     console.print(f"Chosen: update {choice['update']}, {choice['rule']}.", markup=False)
     console.print(_test(test), markup=False)
-    if isinstance(summary.get("warning"), str):
-        console.print(str(summary["warning"]), markup=False)
+    notes = summary["notes"]
+    assert isinstance(notes, list), "the run wrote a list"
+    for note in notes:
+        console.print(str(note), markup=False)
     print_bill_and_place(summary, folder)
 
 
@@ -43,8 +46,9 @@ def _test(test: Mapping[str, JSON]) -> str:
     gaps = _mapping(test["chosen_minus_start"])
     told = [
         f"{name} {value} ({interval})"
-        for name in ("proxy", "judge", "hidden")
+        for name in REWARDS
         for value, interval in [cells(gaps[name])]
+        if gaps[name] is not None
     ]
     return f"Chosen minus start on {where}: {', '.join(told)}."
 

@@ -51,8 +51,8 @@ class Measured(NamedTuple):
 class Rulers:
     """What tells of a reply what it is worth; None is not there.
 
-    `hidden` tells the true worth of a turn of generated conversations, and None of words that they
-    do not have; `sentiment` is of a text.
+    `hidden` tells the true worth of a turn of generated conversations, or None where it answers
+    none of their turns; `sentiment` is of a text.
     """
 
     proxy: TurnRewardModel

@@ -53,6 +53,14 @@ class Course:
             {update: values_of(each.replies, JUDGE) for update, each in self.by_update.items()}
         )
 
+    def knows(self, name: str) -> bool:
+        """Whether a measure is known of any reply."""
+        return any(
+            reply.measures[name] is not None
+            for each in self.by_update.values()
+            for reply in each.replies
+        )
+
     def to_json(self) -> list[JSON]:
         """A row for each update."""
         return [
@@ -71,7 +79,7 @@ class Course:
         Those of the best of n replies of the start stand at its own distance.
         """
         found: dict[str, JSON] = {}
-        shown = [name for name in MEASURES if self._is_known(name)]
+        shown = [name for name in MEASURES if self.knows(name)]
         for name in shown:
             points = [
                 (float(update), mean_over_tasks(values_of(each.replies, name)))
@@ -100,13 +108,6 @@ class Course:
                 values.setdefault(where[task_id], []).append(worth)
             points[best.kl] = mean_over_tasks(values)
         return curve(list(points.items()), "KL to the start, nats a text")
-
-    def _is_known(self, name: str) -> bool:
-        return any(
-            reply.measures[name] is not None
-            for each in self.by_update.values()
-            for reply in each.replies
-        )
 
 
 def tested(start: Measured, after: Measured | None) -> dict[str, JSON]:

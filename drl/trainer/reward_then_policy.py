@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from drl.dataset.base import SessionDataset
 from drl.errors import ConfigError
@@ -27,6 +28,9 @@ from drl.trainer._rollouts import NEEDS, cards, modes
 from drl.trainer._tasks import data_version
 from drl.trainer.base import Parts, Trainer, chosen
 from drl.types import JSON, Task
+
+if TYPE_CHECKING:
+    from drl.trainer._policy_results import Course
 
 _SYNTHETIC = (
     "The conversations were generated: what is found on them is no evidence about CANDOR, nor about"
@@ -97,6 +101,7 @@ class RewardThenPolicyTrainer(Trainer):
 
     def _run(self, parts: Parts, run_dir: RunDir) -> dict[str, JSON]:
         """Stage after stage; each is passed over where it is done."""
+        from drl.evaluation.policy_course import agreement
         from drl.trainer._policy_measures import Measuring
         from drl.trainer._policy_results import Course, tested
 
@@ -124,8 +129,10 @@ class RewardThenPolicyTrainer(Trainer):
             after = measuring.replies(folder, test, choice.update)
         summary = {
             **_about(parts, run_dir, stages, told),
+            "notes": _notes(parts, course),
             "choice": _choice_told(choice, stages),
             "test": tested(start, after),
+            "agreement_at_start": agreement(course.draws.replies),
             "course": course.to_json(),
             "curves": {**course.curves(), **_training_curves(told["learn"])},
         }
@@ -139,12 +146,9 @@ def _about(
     """What was learned from what."""
     from drl.trainer._policy_results import reward_model_told
 
-    dataset = chosen(parts.dataset)
-    is_synthetic = isinstance(dataset, SessionDataset) and dataset.is_synthetic
     return {
         "name": parts.name,
-        "synthetic": is_synthetic,
-        **({"warning": _SYNTHETIC} if is_synthetic else {}),
+        "synthetic": _is_synthetic(parts),
         "reward_model": reward_model_told(told["reward_model"], stages.reward_model),
         "judge": reward_model_told(told["judge"], stages.judge),
         "judge_learned_from": "another half of the training conversations"
@@ -156,6 +160,22 @@ def _about(
         "seed": parts.seed,
         "command": run_dir.provenance()["command"],
     }
+
+
+def _notes(parts: Parts, course: Course) -> list[JSON]:
+    """What whoever reads the numbers has to know."""
+    notes: list[JSON] = [_SYNTHETIC] if _is_synthetic(parts) else []
+    if not course.knows("sentiment"):
+        notes.append("Sentiment was not measured: pip install vaderSentiment, and start anew.")
+    if course.draws.num_broken:
+        notes.append(f"{course.draws.num_broken} replies of the start broke; see stage-4/draws.")
+    return notes
+
+
+def _is_synthetic(parts: Parts) -> bool:
+    dataset = chosen(parts.dataset)
+    assert isinstance(dataset, SessionDataset), "checked at the start"
+    return dataset.is_synthetic
 
 
 def _choice_told(choice: Choice, stages: Stages) -> dict[str, JSON]:

@@ -5,6 +5,7 @@ from drl.evaluation.policy_course import (
     MEASURES,
     Reply,
     against_best_of_n,
+    agreement,
     best_of_n,
     choose,
     described,
@@ -122,3 +123,13 @@ def test_differences_are_of_contexts_that_have_both():
     assert told["judge"]["value"] == pytest.approx(0.75)
     assert told["hidden"] is None
     assert "kl" not in told
+
+
+def test_rewards_agree_as_far_as_they_order_replies_to_one_context_alike():
+    # a1: the judge turns the order round (-1), b1: the same order (1); b2 all alike, so left out
+    alike = [reply("b2", "b", proxy=float(k), judge=1.0) for k in range(3)]
+    told = agreement([*DRAWS, *alike])
+    assert told["proxy_and_judge"]["value"] == pytest.approx(0.0)
+    assert told["proxy_and_judge"]["n"] == 2
+    # hidden rewards of a1 are all alike, and those of b1 unknown
+    assert told["proxy_and_hidden"] is None

@@ -72,7 +72,10 @@ def finished(world):
 def test_a_run_tells_the_course_the_choice_and_the_test(finished):
     summary = summary_of(finished)
     assert summary["synthetic"]
-    assert "no evidence about CANDOR" in summary["warning"]
+    assert "no evidence about CANDOR" in summary["notes"][0]
+    assert set(summary["agreement_at_start"]) == {
+        *("proxy_and_judge", "proxy_and_hidden", "judge_and_hidden")
+    }
     assert [row["update"] for row in summary["course"]] == [0, 1, 2]
     start, _, last = summary["course"]
     assert start["kl"]["value"] == 0.0
