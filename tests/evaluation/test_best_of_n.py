@@ -10,7 +10,7 @@ def test_the_best_of_some_draws_is_averaged_over_all_ways_to_draw():
     assert expected_best([4.0, 1.0, 2.0], 3) == pytest.approx(4.0)
 
 
-def test_as_many_tries_are_granted_as_the_distance_allows():
+def test_as_many_tries_are_granted_as_the_kl_allows():
     # ln 2 - 1/2 = 0.193, ln 3 - 2/3 = 0.432, ln 4 - 3/4 = 0.636
     assert tries_at(0.1, 64) == 1
     assert tries_at(0.2, 64) == 2
