@@ -110,7 +110,7 @@ class Course:
         return curve(list(points.items()), "KL to the start, nats a text")
 
 
-def tested(start: Measured, after: Measured | None) -> dict[str, JSON]:
+def reported(start: Measured, after: Measured | None) -> dict[str, JSON]:
     """The start and the chosen policy in the contexts of the test; None is the start itself.
 
     Args:

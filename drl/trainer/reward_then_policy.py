@@ -103,7 +103,7 @@ class RewardThenPolicyTrainer(Trainer):
         """Stage after stage; each is passed over where it is done."""
         from drl.evaluation.policy_course import agreement
         from drl.trainer._policy_measures import Measuring
-        from drl.trainer._policy_results import Course, tested
+        from drl.trainer._policy_results import Course, reported
 
         stages = Stages(parts, run_dir.path, self.halves)
         val, test = contexts(parts, stages, self.test_split)
@@ -131,7 +131,7 @@ class RewardThenPolicyTrainer(Trainer):
             **_about(parts, run_dir, stages, told),
             "notes": _notes(parts, course),
             "choice": _choice_told(choice, stages),
-            "test": tested(start, after),
+            "test": reported(start, after),
             "agreement_at_start": agreement(course.draws.replies),
             "course": course.to_json(),
             "curves": {**course.curves(), **_training_curves(told["learn"])},
