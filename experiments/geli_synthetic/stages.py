@@ -1,0 +1,189 @@
+"""The stages of the study: each a run of run.py in a folder of its own, which survives kills."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from drl.domains.candor.synthetic.settings import Settings, Signal
+from drl.domains.candor.synthetic.write import generate
+
+ROOT: Final = Path(__file__).parents[2]
+
+READING: Final = (
+    "trainer.text_format.max_turns=2",
+    "trainer.text_format.kept_turns=2",
+    "trainer.encoder.pooling=mean_parts",
+)
+"""How turns are read in all runs but one: what was said just before, and the reply, side by side.
+
+The hidden rewards rest on nothing else. Who studies real conversations does not know such a thing;
+`reading` shows what it is worth, and it makes the study cheap.
+"""
+CUT: Final = (Signal.NO_SCORES, Signal.NO_FACES, Signal.NO_TEXT, Signal.NONE)
+DRAWS: Final = (1, 2, 4, 64)
+"""Turns K of RRD beside the usual 8; 64 are all that a session has."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large the study is. `train_sizes`: conversations to learn from."""
+
+    folder: str
+    conversations: int
+    cut_conversations: int
+    train_sizes: tuple[int, ...]
+    session_weights: tuple[float, ...]
+    seeds: int
+    epochs: int
+    tune_epochs: int
+
+
+WHOLE: Final = Size(
+    folder="outputs/geli_synthetic",
+    conversations=200,
+    cut_conversations=150,  # 30 held out
+    train_sizes=(25, 50, 100),
+    session_weights=(0.02, 0.1, 0.25, 0.75, 0.9, 0.98),
+    seeds=5,
+    epochs=60,
+    tune_epochs=3,
+)
+SMALL: Final = Size(
+    folder="outputs/geli_synthetic_small",
+    conversations=40,
+    cut_conversations=20,
+    train_sizes=(10, 20),
+    session_weights=(0.1, 0.9),
+    seeds=2,
+    epochs=20,
+    tune_epochs=1,
+)
+
+
+class Study:
+    """The stages, in order; each knows the run that it needs."""
+
+    def __init__(self, size: Size) -> None:
+        self.size = size
+        self.commands: dict[str, str] = {}
+
+    def main(self) -> Path:
+        """All methods, GELI with several weights, and GELI on shuffled scores and faces."""
+        weights = ",".join(f"{weight:g}" for weight in self.size.session_weights)
+        return self._learn(
+            "main",
+            *("trainer=reward_model/geli", "trainer.arms.controls=true", *READING),
+            "trainer.arms.beside=[uniform,ircr,rudder,sum,rrd,li]",
+            f"trainer.arms.session_weights=[{weights}]",
+        )
+
+    def draws(self, number: int, *, unbiased: bool = False) -> Path:
+        """RRD with so many turns of a session in one update."""
+        return self._learn(
+            f"rrd_{number}{'_unbiased' if unbiased else ''}",
+            *("trainer=reward_model/rrd", "trainer.arms.controls=false", *READING),
+            *(f"trainer.objective.draws={number}", f"trainer.objective.unbiased={unbiased}"),
+        )
+
+    def alone(self, method: str) -> Path:
+        """RRD or LI, and the same on shuffled scores or faces."""
+        return self._learn(
+            f"{method}_alone",
+            *(f"trainer=reward_model/{method}", "trainer.arms.controls=true", *READING),
+        )
+
+    def reading(self) -> Path:
+        """RRD, LI and GELI where turns are read as `+experiment=candor_geli` does."""
+        return self._learn("reading", *_three())
+
+    def tuned(self) -> Path:
+        """An encoder that faces trained, with the head that learned with it."""
+        return self._learn(
+            "tuned",
+            *("trainer=reward_model/li/finetuned", "trainer.arms.controls=false", *READING),
+            f"trainer.tune.epochs={self.size.tune_epochs}",
+        )
+
+    def on_tuned(self, *, starts: bool) -> Path:
+        """RRD and GELI on that encoder, with heads of their own or from its head on."""
+        self.tuned()
+        run = f"{self.size.folder}/tuned"
+        start = [f"trainer.start={run}"] if starts else []
+        return self._learn(
+            f"on_tuned{'_started' if starts else ''}",
+            *(*_three(), *READING, f"trainer.encoder.model={run}", *start),
+        )
+
+    def of_size(self, number: int) -> Path:
+        """RRD, LI and GELI that learn from so many conversations, and are tested as all others."""
+        where = self._parts(number)
+        return self._learn(
+            f"size_{number}",
+            *(*_three(), *READING, "dataset.division.by=file", f"dataset.division.file={where}"),
+        )
+
+    def cut(self, signal: Signal) -> Path:
+        """RRD, LI and GELI where the hidden rewards leave no trace somewhere, or nowhere any."""
+        return self._learn(signal.value, *_three(), *READING, data=self._set(signal))
+
+    def all_parts(self) -> Mapping[str, str]:
+        """Which conversation of the main set is in which part, by the parts that a run stored."""
+        folder = ROOT / self.main()
+        version = summary_of(folder)["data_version"]
+        kept = ROOT / "data" / "candor" / "parts"
+        newest = max(kept.glob(f"{version}-*.csv"), key=lambda path: path.stat().st_mtime)
+        with newest.open(encoding="utf-8", newline="") as file:
+            return {row["conversation_id"]: row["split"] for row in csv.DictReader(file)}
+
+    def _parts(self, number: int) -> str:
+        """A table in which only so many conversations are left to learn from."""
+        file = f"{self.size.folder}/parts/{number}.csv"
+        parts = self.all_parts()
+        in_training = sorted(name for name, part in parts.items() if part == "train")
+        left = {*in_training[:number], *(name for name in parts if parts[name] in ("val", "test"))}
+        (ROOT / file).parent.mkdir(parents=True, exist_ok=True)
+        rows = [f"{name},{parts[name]}\n" for name in sorted(left)]
+        (ROOT / file).write_text("conversation_id,split\n" + "".join(rows))
+        return file
+
+    def _set(self, signal: Signal) -> str:
+        """Generated conversations; made at the first time."""
+        is_whole = signal is Signal.ALL
+        number = self.size.conversations if is_whole else self.size.cut_conversations
+        folder = f"{self.size.folder}/sets/{signal}"
+        generate(Settings(conversations=number, signal=signal), ROOT / folder)
+        return folder
+
+    def _learn(self, stage: str, *overrides: str, data: str | None = None) -> Path:
+        """Start or go on with one run; a run that is over is left alone."""
+        folder = f"{self.size.folder}/{stage}"
+        root = data or self._set(Signal.ALL)
+        command = [
+            *("run.py", "name=geli_synthetic", "dataset=candor", f"dataset.root={root}"),
+            *overrides,
+            *(f"trainer.seeds={self.size.seeds}", f"trainer.training.epochs={self.size.epochs}"),
+        ]
+        self.commands[stage] = " ".join(["python", *command])
+        if not (ROOT / folder / "summary.json").exists():
+            where = f"hydra.run.dir={folder}"
+            subprocess.run([sys.executable, *command, where], cwd=ROOT, check=True)
+        return Path(folder)
+
+
+def summary_of(folder: Path) -> dict[str, object]:
+    """What a run says of itself."""
+    return json.loads((ROOT / folder / "summary.json").read_text())
+
+
+def _three() -> Sequence[str]:
+    return (
+        *("trainer=reward_model/geli", "trainer.arms.beside=[rrd,li]"),
+        "trainer.arms.controls=false",
+    )
