@@ -15,7 +15,7 @@ from drl.domains.candor.synthetic.reading import Reading, read, worth_of
 from drl.domains.candor.synthetic.settings import Settings
 from drl.domains.candor.synthetic.vocabulary import patterns, phrase, topics
 from drl.types import Role
-from tests.domains.candor.written_replies import Written, seen, unseen
+from tests.domains.candor.written_replies import Written, fresh, seen, unseen
 
 PACKAGE = Path(__file__).parents[3] / "drl"
 NEWS = (Opening.GOOD_NEWS, Opening.BAD_NEWS)
@@ -108,7 +108,7 @@ def test_generated_turns_earn_their_hidden_rewards():
     for held in held_out_conversations(6):
         turns = turns_of(held)
         read_back = [worth_of(turns, place) for place in range(1, len(turns))]
-        correlations.append(spearmanr(held.rewards[1:], read_back).statistic)
+        correlations.append(spearmanr(held.rewards[1:], read_back)[0])
         is_equal += [one == two for one, two in zip(held.rewards[1:], read_back, strict=True)]
     assert min(correlations) > 0.95
     assert np.mean(is_equal) > 0.99
@@ -120,18 +120,18 @@ def test_rules_alone_read_generated_turns_nearly_as_well():
         turns = turns_of(held)
         found = [read(turns, place, exact=False) for place in range(1, len(turns))]
         worths = [each.worth for each in found if each]
-        correlations.append(spearmanr(held.rewards[1:], worths).statistic)
+        correlations.append(spearmanr(held.rewards[1:], worths)[0])
     assert np.mean(correlations) > 0.75
 
 
-@pytest.mark.parametrize(("replies", "least"), [(seen(), 0.9), (unseen(), 0.7)])
+@pytest.mark.parametrize(("replies", "least"), [(seen(), 0.9), (unseen(), 0.9), (fresh(), 0.55)])
 def test_moves_are_told_in_words_that_the_generator_lacks(replies, least):
     is_right = [
         max(reading.shares, key=lambda move: reading.shares[move]) is written.move
         for written in replies
         for reading in [reading_of(written)]
     ]
-    assert len(is_right) >= 50
+    assert len(is_right) >= 35
     assert np.mean(is_right) >= least
 
 
@@ -203,21 +203,31 @@ def test_every_move_has_a_worth_after_every_turn():
             assert -1.5 <= said_after(opening, reply) <= 1.5
 
 
+def test_what_is_in_the_generators_words_is_read_beyond_doubt():
+    turns = [(Role.USER, heard(Opening.GOOD_NEWS, "the promotion"))]
+    known = read([*turns, (Role.AGENT, "Well done! I'm so happy for you.")], 1)
+    other = read([*turns, (Role.AGENT, "Well done! I'm so very happy for you.")], 1)
+    assert known
+    assert other
+    assert (known.exact, other.exact) == (True, False)
+    assert known.worth == other.worth
+
+
 def test_nothing_but_evaluation_can_import_it():
-    module = "drl.domains.candor.synthetic.reading"
-    package, _, name = module.rpartition(".")
-    imports = {
-        path.relative_to(PACKAGE).parts[0]
-        for path in PACKAGE.rglob("*.py")
-        if "reading" in (text := path.read_text())  # parsing all files takes seconds
-        for node in ast.walk(ast.parse(text))
-        if (
-            isinstance(node, ast.ImportFrom)
-            and (
-                node.module == module
-                or (node.module == package and name in {each.name for each in node.names})
-            )
-        )
-        or (isinstance(node, ast.Import) and module in {each.name for each in node.names})
-    }
-    assert imports <= {"evaluation"}
+    """Nor the rules behind it, which would tell a training as much."""
+    package = "drl.domains.candor.synthetic"
+    rules = {"reading", "moves_told", "clause_moves", "clauses", "brings", "tiresome", "lexicon"}
+    own = {PACKAGE / "domains/candor/synthetic" / f"{name}.py" for name in rules}
+    for path in set(PACKAGE.rglob("*.py")) - own - set((PACKAGE / "evaluation").rglob("*.py")):
+        text = path.read_text()
+        if package not in text and "candor" not in text:
+            continue  # parsing all files takes seconds
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.ImportFrom):
+                names = {each.name for each in node.names}
+                assert node.module not in {f"{package}.{name}" for name in rules}, path
+                assert node.module != package or not names & rules, path
+            elif isinstance(node, ast.Import):
+                assert not {each.name for each in node.names} & {
+                    f"{package}.{name}" for name in rules
+                }, path

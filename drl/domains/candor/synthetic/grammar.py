@@ -100,6 +100,12 @@ def endings(words: str) -> Iterator[tuple[str, Brought]]:
             yield words[: match.start()].strip(), brought
 
 
+def without_rambling(words: str) -> str:
+    """Plain words from where they come to the point, behind the generator's rambling."""
+    rambling = _rambling().match(words)
+    return words[rambling.end() :] if rambling and rambling.end() < len(words) else words
+
+
 def named(words: str) -> str | None:
     """The first matter that plain words name in full."""
     match = _names().search(words)
@@ -108,8 +114,7 @@ def named(words: str) -> str | None:
 
 def _reply(words: str) -> Parsed | None:
     """A reply alone, behind whatever rambling."""
-    rambling = _rambling().match(words)
-    for rest in (words, words[rambling.end() :] if rambling else ""):
+    for rest in dict.fromkeys((words, without_rambling(words))):
         announced = _moves()[Move.SWERVE].match(rest)
         inner = rest[announced.end() :].strip() if announced else rest
         moves = frozenset(

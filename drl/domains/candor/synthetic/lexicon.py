@@ -8,7 +8,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Final, NamedTuple
 
-from drl.domains.candor.synthetic.grammar import choices, matters
+from drl.domains.candor.synthetic.grammar import choices
+from drl.domains.candor.synthetic.vocabulary import topics
 
 _WORD: Final = re.compile(r"[a-zà-ÿ]+(?:'[a-z]+)?")
 _GAP: Final = re.escape("* ")
@@ -65,14 +66,18 @@ def kindred(matter: str) -> frozenset[str]:
     """Stems of the words that belong to a matter, its name's among them."""
     own = words_of(matter)
     found = {stem(word) for word in (*own, *_kindred().get(matter, ()))}
-    return frozenset(found - tells_nothing())
+    return frozenset(found - {stem(word) for word in words("function")})
 
 
 @cache
 def strange_to(matter: str) -> frozenset[str]:
-    """Stems of words that belong to other matters, and not to this one."""
-    others = (kindred(each) for each in matters())
-    return frozenset(stem for each in others for stem in each) - kindred(matter)
+    """Stems of words that belong to other pastimes, and not to this matter.
+
+    The words of news are everybody's.
+    """
+    others = (kindred(topic.name.lower()) for topic in topics())
+    found = frozenset(stem for each in others for stem in each)
+    return found - kindred(matter) - tells_nothing()
 
 
 @cache
