@@ -17,7 +17,7 @@ _HEAP: Final = (0.15, 0.9)
 """Shares of function words in sentences."""
 
 _LONG_RUN: Final = 7
-"""Words in a row without a function word; the longest in 6,000 generated turns is 7."""
+"""Words in a row without a function word; of 3,800 generated turns four have so many."""
 
 _PAUSE: Final = re.compile(r"[^a-zà-ÿ' \-]+")
 
