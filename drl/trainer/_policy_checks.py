@@ -55,8 +55,8 @@ def check_players(parts: Parts) -> None:
 
 def contexts(
     parts: Parts, stages: Stages, test_split: str
-) -> tuple[Sequence[Task], Sequence[Task]]:
-    """The contexts that choose and those that report.
+) -> tuple[Sequence[Task], Sequence[Task], Sequence[Task]]:
+    """The contexts that are learned on, those that choose and those that report.
 
     Raises:
         ConfigError: a conversation is in more than one of these and those that are learned on.
@@ -72,7 +72,7 @@ def contexts(
                     f"conversation {name} is in the contexts of {found[name]} and of {key}; divide "
                     "both datasets alike (division), and choose splits that differ"
                 )
-    return val, test
+    return train, val, test
 
 
 def _check_reward_stage(stage: str, node: JSON) -> None:

@@ -60,6 +60,8 @@ class Measuring:
         return Rulers(
             proxy=TurnRewardModel.load(self.stages.reward_model),
             judge=TurnRewardModel.load(self.stages.judge),
+            proxy_unit=self.stages.unit("reward_model"),
+            judge_unit=self.stages.unit("judge"),
             hidden=hidden_worth if is_synthetic else None,
             sentiment=sentiment_lexicon(),
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from drl.agent.base import Agent, Situation
 from drl.environment.base import Environment
-from drl.errors import ConfigError
+from drl.errors import ConfigError, DataError
 from drl.evaluation.policy_course import HIDDEN, JUDGE, KL, PROXY, Reply
 from drl.evaluation.reply_measures import distinct_pairs, num_words
 from drl.llm.base import Weights, chat_text
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
     from drl.evaluation.kl_to_start import WrittenText
     from drl.models.chat_template import ChatTemplate
     from drl.turn_reward.model import TurnRewardModel
+
+_HUMAN_REPLIES = 512
+"""How many tell how far rewards spread, about."""
+
+_ALIKE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +58,13 @@ class Rulers:
     """What tells of a reply what it is worth; None is not there.
 
     `hidden` tells the true worth of a turn of generated conversations, or None where it answers
-    none of their turns; `sentiment` is of a text.
+    none of their turns; `sentiment` is of a text. Rewards of models are told in their units.
     """
 
     proxy: TurnRewardModel
     judge: TurnRewardModel
+    proxy_unit: float
+    judge_unit: float
     hidden: Callable[[Sequence[Utterance], int], float | None] | None
     sentiment: Callable[[str], float] | None
 
@@ -71,8 +79,8 @@ class Rulers:
                 conversation_of(each.task),
                 each.text,
                 {
-                    PROXY: by_proxy,
-                    JUDGE: by_judge,
+                    PROXY: by_proxy / self.proxy_unit,
+                    JUDGE: by_judge / self.judge_unit,
                     HIDDEN: None if self.hidden is None else self.hidden(*place),
                     KL: kl,
                     "sentiment": None if self.sentiment is None else self.sentiment(each.text),
@@ -82,6 +90,28 @@ class Rulers:
             )
             for each, place, by_proxy, by_judge, kl in rows
         ]
+
+
+def unit_of(model: TurnRewardModel, tasks: Sequence[Task]) -> float:
+    """The deviation of a model's rewards over what humans said in some of the contexts.
+
+    Models differ in how far their rewards spread, and so does what a weight of the KL means beside
+    them. It is rounded, so that it is the same where the last digits are not.
+
+    Raises:
+        ConfigError: the dataset does not tell what humans said.
+        DataError: the model finds all of it alike.
+    """
+    some = tasks[:: max(1, len(tasks) // _HUMAN_REPLIES)]
+    said = [Said(task, human_reply_to(task), is_cut=False).utterances for task in some]
+    deviation = statistics.pstdev(model.rewards_of([(each, len(each) - 1) for each in said]))
+    if deviation < _ALIKE:
+        raise DataError(
+            f"a turn reward model finds {len(some)} human replies alike (deviation {deviation:.2g})"
+            ", so nothing can be learned from it; see the reports of stage-1 and stage-2, and train"
+            " it longer or on more conversations"
+        )
+    return float(f"{deviation:.3g}")
 
 
 def said_in(folder: Path, tasks: Sequence[Task]) -> tuple[list[Said], int]:

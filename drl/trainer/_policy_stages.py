@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -13,16 +13,19 @@ from drl.errors import ConfigError
 from drl.llm.base import LLM
 from drl.reward.base import Reward
 from drl.runtime.config import build_as, plug_in_of
-from drl.runtime.run_dir import ADAPTER_OF_RUN
+from drl.runtime.run_dir import ADAPTER_OF_RUN, RunDir
 from drl.runtime.seeds import derive
+from drl.trainer._policy_replies import unit_of
 from drl.trainer._rollouts import roll_out
 from drl.trainer._session_halves import HalfOfSessions
 from drl.trainer._stages import for_evaluation, run_stage
 from drl.trainer.base import Parts, Trainer, chosen
-from drl.types import JSON
+from drl.types import JSON, Task
 
 _EVALUATE = "drl.trainer.evaluate.EvaluateTrainer"
 """What does the same as a run of its own; the folder of a stage says that it was started so."""
+
+_UNITS = "units.json"
 
 RewardStage = Literal["reward_model", "judge"]
 
@@ -82,10 +85,29 @@ class Stages:
         folder = self.reward_model if stage == "reward_model" else self.judge
         return run_stage(parts, folder, lambda run_dir: trainer.run(parts, run_dir))
 
+    def find_units(self, tasks: Sequence[Task]) -> None:
+        """Write down how far either model's rewards spread over human replies, once.
+
+        Raises:
+            DataError: as `unit_of`.
+        """
+        from drl.turn_reward.model import TurnRewardModel
+
+        if not (self.folder / _UNITS).exists():
+            folders = {"reward_model": self.reward_model, "judge": self.judge}
+            units = {
+                stage: unit_of(TurnRewardModel.load(folder), tasks)
+                for stage, folder in folders.items()
+            }
+            RunDir(self.folder).write_json(_UNITS, units)
+
+    def unit(self, stage: RewardStage) -> float:
+        """The deviation of a model's rewards over human replies, once it is known."""
+        return float(json.loads((self.folder / _UNITS).read_text(encoding="utf-8"))[stage])
+
     def learn_policy(self, trainer: Trainer) -> Mapping[str, JSON]:
         """Train the policy on the first reward model; gives its summary."""
         parts = self._learning_parts()
-        # its evaluations are held against what no reward sees; this run tells of them
         return run_stage(parts, self.learn, lambda run_dir: trainer.run(parts, run_dir))
 
     def answer(
@@ -141,7 +163,8 @@ class Stages:
         """The parts of the learner: its trainer, and the reward with the model of the run."""
         whole = self.parts.config["trainer"]
         assert isinstance(whole, Mapping), "launch built the trainer from it"
-        node = with_model(self.parts.config["reward"], self.reward_model)
+        unit = self.unit("reward_model")
+        node = with_model(self.parts.config["reward"], self.reward_model, unit)
         assert isinstance(node, Mapping), "launch built the reward from it"
         reward = build_as("reward", node, Reward)
         has_own_score = self.parts.config.get("score") is not None
@@ -153,13 +176,15 @@ class Stages:
         )
 
 
-def with_model(node: JSON, model: Path) -> JSON:
-    """A reward's node in which every turn_model has this model."""
+def with_model(node: JSON, model: Path, unit: float) -> JSON:
+    """A reward's node in which every turn_model has this model, and its scale counts in units."""
     if not isinstance(node, Mapping):
         return node
     if is_turn_model(node):
-        return {**node, "model": str(model)}
-    return {key: with_model(value, model) for key, value in node.items()}
+        scale = node["scale"]
+        assert isinstance(scale, int | float), "launch checked it"
+        return {**node, "model": str(model), "scale": scale / unit}
+    return {key: with_model(value, model, unit) for key, value in node.items()}
 
 
 def is_turn_model(node: JSON) -> bool:

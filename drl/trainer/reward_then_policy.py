@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from drl.dataset.base import SessionDataset
 from drl.errors import ConfigError
-from drl.evaluation.policy_course import Choice
+from drl.evaluation.policy_course import JUDGE, PROXY, Choice
 from drl.evaluation.policy_course_console import print_course
 from drl.evaluation.study_samples import PAIRED_SAMPLES, write_samples
 from drl.report.html import write_report
@@ -43,7 +43,8 @@ class RewardThenPolicyTrainer(Trainer):
     """Trains `reward_model` and `judge`, then lets the policy `learn` from the first.
 
     With `halves` the two models learn from different halves of the training conversations; without
-    they must have different encoders. The policy is evaluated on the contexts of eval_dataset, by
+    they must have different encoders. Rewards are paid and told in deviations over what humans said
+    in the training contexts. The policy is evaluated on the contexts of eval_dataset, by
     which a checkpoint is chosen; `draws` replies of the start in each are what the best of n is
     taken from. The chosen one is held against the start in the contexts of `test_split`, once, with
     `test_trials` replies in each.
@@ -106,12 +107,13 @@ class RewardThenPolicyTrainer(Trainer):
         from drl.trainer._policy_results import Course, reported
 
         stages = Stages(parts, run_dir.path, self.halves)
-        val, test = contexts(parts, stages, self.test_split)
+        train, val, test = contexts(parts, stages, self.test_split)
         told = {
             "reward_model": stages.learn_reward("reward_model", self.reward_model),
             "judge": stages.learn_reward("judge", self.judge),
-            "learn": stages.learn_policy(self.learn),
         }
+        stages.find_units(train)
+        told["learn"] = stages.learn_policy(self.learn)
         stages.answer(stages.draws, 0, self.draws)
         measuring = Measuring(parts, run_dir, stages)
         replies = {
@@ -151,6 +153,10 @@ def _about(
         "synthetic": _is_synthetic(parts),
         "reward_model": reward_model_told(told["reward_model"], stages.reward_model),
         "judge": reward_model_told(told["judge"], stages.judge),
+        "units": {  # of proxy and judge: deviations over what humans said in the training contexts
+            PROXY: stages.unit("reward_model"),
+            JUDGE: stages.unit("judge"),
+        },
         "judge_learned_from": "another half of the training conversations"
         if stages.halves
         else "the same conversations, with another encoder",

@@ -4,6 +4,7 @@ import json
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,11 +15,13 @@ from drl.errors import ConfigError, DataError
 from drl.evaluation.study_samples import read_samples
 from drl.launch import register_resolvers, run
 from drl.trainer._policy_checks import check_stages
+from drl.trainer._policy_replies import unit_of
 from drl.trainer._policy_stages import turn_models, with_model
 from drl.trainer._session_halves import HalfOfSessions
 from drl.tree.store import read_trees
 from drl.turn_reward.model import TurnRewardModel
 from drl.turn_reward.session import Session
+from drl.types import Brief, Task
 from tests.llm.tiny_model import save_tiny_model
 from tests.trainer.recorded import sessions
 from tests.turn_reward.encoders import save_bert
@@ -218,13 +221,18 @@ def test_a_judge_of_the_same_conversations_has_another_encoder():
 
 
 def test_a_reward_may_hold_the_model_among_others():
-    model = {"_target_": "drl.reward.turn_model.TurnModelReward", "model": "stage-1/reward_model"}
+    model = {
+        "_target_": "drl.reward.turn_model.TurnModelReward",
+        "model": "stage-1/reward_model",
+        "scale": 2.0,
+    }
     other = {"_target_": "drl.reward.function.FunctionReward", "function": "a.py:f"}
     node = {"_target_": "drl.reward.weighted.WeightedReward", "rewards": {"a": other, "b": model}}
     assert turn_models(node) == [model]
     assert turn_models(other) == []
-    found = with_model(node, Path("here"))
-    assert found == {**node, "rewards": {"a": other, "b": {**model, "model": "here"}}}
+    found = with_model(node, Path("here"), 0.5)
+    told = {**model, "model": "here", "scale": 4.0}
+    assert found == {**node, "rewards": {"a": other, "b": told}}
 
 
 def test_halves_share_no_training_conversation_and_all_of_the_rest():
@@ -264,3 +272,24 @@ class Recorded(SessionDataset):
 
     def load(self):
         return []
+
+
+class FirstLetters:
+    """Rewards 1 for replies that begin with an A, 0 for others."""
+
+    def rewards_of(self, asked):
+        return [float(said[place].text.startswith("A")) for said, place in asked]
+
+
+def human(number, text):
+    world = {"conversation_id": str(number), "human_reply": text}
+    return Task(str(number), "train", Brief(()), (), world=world)
+
+
+def test_the_unit_of_a_reward_is_its_deviation_over_human_replies():
+    # 1, 0, 0, 0: mean 1/4, variance 3/16
+    tasks = [human(number, text) for number, text in enumerate(("A", "B", "C", "D"))]
+    model: Any = FirstLetters()
+    assert unit_of(model, tasks) == pytest.approx(3**0.5 / 4, rel=2e-3)
+    with pytest.raises(DataError, match=r"finds 2 human replies alike.*train it longer"):
+        unit_of(model, tasks[1:3])
