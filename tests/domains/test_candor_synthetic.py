@@ -226,6 +226,14 @@ def test_people_meet_others_and_some_of_those_held_out_are_known_from_training()
     assert 5 <= dropped <= 32
 
 
+@pytest.mark.parametrize("conversations", [4, 8, 10])
+def test_nobody_meets_themselves_even_where_there_are_hardly_others(conversations):
+    for seed in range(10):
+        held = meetings(Settings(conversations=conversations, seed=seed))
+        assert len(held) == conversations
+        assert all(first.user_id != second.user_id for first, second in (m.people for m in held))
+
+
 @pytest.mark.slow
 def test_long_conversations_are_as_long_as_those_of_candor():
     settings = Settings(conversations=20, length=Length.LONG)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -70,6 +71,7 @@ class _Circle:
         """The seats two by two, nobody with themselves."""
         order = self._random.permutation(len(self.seats))
         seats = [self.seats[int(place)] for place in order]
+        self._relieve(seats)
         for place in range(0, len(seats), 2):
             while seats[place] == seats[place + 1]:
                 other = int(self._random.integers(len(seats)))
@@ -77,6 +79,16 @@ class _Circle:
                 if seats[place] not in (seats[other], other_partner):
                     seats[place + 1], seats[other] = seats[other], seats[place + 1]
         return list(zip(seats[::2], seats[1::2], strict=True))
+
+    def _relieve(self, seats: list[Person]) -> None:
+        """Leave nobody with more than half of the seats, for whom there were not enough others."""
+        taken = Counter(person.user_id for person in seats)
+        for place, person in enumerate(seats):
+            if taken[person.user_id] > len(seats) // 2:
+                free = min(self.people, key=lambda other: taken[other.user_id])
+                taken.subtract([person.user_id])
+                taken.update([free.user_id])
+                seats[place] = free
 
 
 def _person(settings: Settings, random: np.random.Generator) -> Person:
