@@ -13,55 +13,60 @@ from drl.trainer.reward_model import RewardModelTrainer
 from drl.turn_reward.fit import fit
 from drl.turn_reward.member import Member
 from drl.turn_reward.ragged import Corpus, Truth
+from drl.turn_reward.settings import HeadSettings
 from drl.turn_reward.store import EmbeddingStore
 
 CONVERSATIONS: Final = 1656
 AGENT_TURNS: Final = 80
 """Of 160 turns of a conversation either person has half."""
 WIDTH: Final = 384
-HEADS: Final = 64
 EPOCHS: Final = 2
 SEED: Final = 1
 
 
-def memory(geli: RewardModelTrainer, folder: Path) -> dict[str, float]:
+def memory(trainer: RewardModelTrainer, folder: Path) -> dict[str, float]:
     """The figures of a run on as many turns as CANDOR has; random embeddings go into `folder`."""
     num_sessions = 2 * CONVERSATIONS
     embeddings = _random_embeddings(folder, num_sessions)
     with _watched() as peak:
-        rng = np.random.default_rng(SEED)
-        num_turns = num_sessions * AGENT_TURNS
-        truth = Truth(
-            scores_B=rng.integers(1, 10, num_sessions).astype(float),
-            labels_N=rng.integers(-1, 2, num_turns).astype(float),
-            targets_N=np.full(num_turns, np.nan),
-        )
-        held_out = num_sessions // 10
-        corpus = Corpus(
-            embeddings, train=range(held_out, num_sessions), val=range(held_out), device="cpu"
-        )
-        arms = geli.arms.arms(geli.objective, geli.training.learning_rate)
-        members = [
-            Member(
+        num_heads = _learn(trainer, embeddings)
+    on_disk_mb = num_sessions * AGENT_TURNS * WIDTH * 4 / 1e6
+    return {
+        "peak_mb": peak[0],
+        "peak_limit_mb": on_disk_mb / 2,
+        "on_disk_mb": on_disk_mb,
+        "peak_heads": num_heads,
+    }
+
+
+def _learn(trainer: RewardModelTrainer, embeddings: Sequence[np.ndarray]) -> int:
+    """Learn all heads of a trainer, those of one kind at once; how many they are."""
+    rng = np.random.default_rng(SEED)
+    num_turns = len(embeddings) * AGENT_TURNS
+    truth = Truth(
+        scores_B=rng.integers(1, 10, len(embeddings)).astype(float),
+        labels_N=rng.integers(-1, 2, num_turns).astype(float),
+        targets_N=np.full(num_turns, np.nan),
+    )
+    held_out = len(embeddings) // 10
+    corpus = Corpus(embeddings, train=range(held_out, len(embeddings)), val=range(held_out))
+    members: dict[HeadSettings, list[Member]] = {}
+    for arm in trainer.arms.arms(trainer.objective, trainer.training.learning_rate):
+        for seed in range(trainer.seeds):
+            # a control has a shuffle of its own for each seed
+            known = truth if arm.shuffled is None else _shuffled(truth, rng)
+            member = Member(
                 name=arm.name,
                 objective=arm.objective,
-                seed=number,
+                seed=seed,
                 learning_rate=arm.learning_rate,
-                # as a control has it: shuffled anew for each head
-                truth=truth if arm.shuffled is None else _shuffled(truth, rng),
+                truth=known,
             )
-            for number, arm in zip(range(HEADS), arms * HEADS, strict=False)
-        ]
-        fit(
-            corpus,
-            members,
-            head=geli.head,
-            training=replace(geli.training, epochs=EPOCHS),
-            score_range=(1.0, 9.0),
-            seed=SEED,
-        )
-    on_disk_mb = num_sessions * AGENT_TURNS * WIDTH * 4 / 1e6
-    return {"peak_mb": peak[0], "peak_limit_mb": on_disk_mb / 2, "on_disk_mb": on_disk_mb}
+            members.setdefault(arm.head(trainer.head), []).append(member)
+    training = replace(trainer.training, epochs=EPOCHS)
+    for head, group in members.items():
+        fit(corpus, group, head=head, training=training, score_range=(1.0, 9.0), seed=SEED)
+    return sum(map(len, members.values()))
 
 
 def _random_embeddings(folder: Path, num_sessions: int) -> Sequence[np.ndarray]:

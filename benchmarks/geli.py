@@ -16,10 +16,10 @@ counted; heads cost next to nothing in either. `next_over_first` is what a furth
 a further seed of GELI take after that, each with what is kept looked up again, over the first;
 the larger of the two.
 
-`peak_mb` is how much memory (not backed by files, in 10^6 bytes) a run takes beyond what was there
-before it: 64 heads, those of GELI and of its controls among them, for 2 epochs on random
+`peak_mb` is how much memory (not backed by files, in 10^6 bytes) learning takes beyond what was
+there before it: all `peak_heads` heads of `+experiment=candor_geli`, for 2 epochs, on random
 embeddings of 1,656 conversations of 160 turns, which lie on disk, `on_disk_mb`. `peak_limit_mb` is
-half of that.
+half of that. A head on shuffled scores or faces costs two numbers for each turn, 4 MB.
 """
 
 import json
@@ -106,7 +106,7 @@ def main() -> None:
     torch.manual_seed(SEED)
     register_resolvers()
     with tempfile.TemporaryDirectory() as folder:
-        figures = memory(_trainer("geli"), Path(folder) / "large") | speed(Path(folder))
+        figures = memory(_of_experiment(), Path(folder) / "large") | speed(Path(folder))
     print(json.dumps({name: float(f"{value:.4g}") for name, value in figures.items()}))
 
 
@@ -185,8 +185,12 @@ def _dataset(root: Path, data_dir: Path) -> CandorDataset:
 
 
 def _trainer(preset: str) -> RewardModelTrainer:
-    changed = PAPER if preset.endswith("paper") else ()
-    node = to_plain(compose(CONF, [f"trainer=reward_model/{preset}", *changed]))["trainer"]
+    node = to_plain(compose(CONF, [f"trainer=reward_model/{preset}", *PAPER]))["trainer"]
+    return cast(RewardModelTrainer, build("trainer", cast(dict, node)))
+
+
+def _of_experiment() -> RewardModelTrainer:
+    node = to_plain(compose(CONF, ["+experiment=candor_geli"]))["trainer"]
     return cast(RewardModelTrainer, build("trainer", cast(dict, node)))
 
 
