@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from safetensors.torch import load_file
 
 from drl.domains.candor.files import HIDDEN_REWARDS
 from drl.domains.candor.synthetic.settings import Settings
@@ -15,8 +17,9 @@ from drl.launch import assemble, run
 from drl.runtime.compose import compose
 from drl.runtime.config import to_plain
 from drl.runtime.metrics import METRICS, read_metrics
+from drl.trainer._reward_model_heads import HEADS
 from drl.turn_reward.model import TurnRewardModel
-from tests.turn_reward.encoders import save_bert
+from tests.turn_reward.encoders import save_bart, save_bert
 
 CONF = Path(__file__).parents[2] / "conf"
 FIGURES = {
@@ -37,6 +40,7 @@ def world(tmp_path_factory):
     folder = tmp_path_factory.mktemp("world")
     generate(Settings(conversations=24, held_out_share=0.3), folder / "candor")
     save_bert(folder / "bert")
+    save_bart(folder / "bart")
     return folder
 
 
@@ -83,10 +87,6 @@ def test_the_model_that_is_kept_serves_the_rewards_that_were_measured(world, tmp
     session = next(each for each in parts.dataset.sessions() if each.split == "test")
     served = TurnRewardModel.load(tmp_path)
     rewards = served.rewards(session.utterances)
-    from safetensors.torch import load_file
-
-    from drl.trainer._reward_model_heads import HEADS
-
     weights = load_file(tmp_path / HEADS / "000.safetensors")
     texts = [trainer.text_format.render(session.utterances, at) for at in session.agent_turns]
     rows = trainer.encoder.load().embed(texts)
@@ -172,3 +172,41 @@ def test_where_a_language_model_says_nothing_usable_scores_are_learned_in_equal_
     # equal parts amount to the score exactly, which says nothing of any prediction
     assert told["label_sum_mse_train"] == pytest.approx(0.0, abs=1e-9)
     assert summary["global_mse"]["value"] > 0.1
+
+
+def test_the_released_recipe_runs_in_two_stages(world, tmp_path):
+    small = [f"trainer.encoder.model={world / 'bart'}", "trainer.encoder.max_length=96"]
+    faces = tmp_path / "faces"
+    once = ["trainer.tune.epochs=1", "trainer.training.epochs=0"]
+    learn(world, faces, "trainer=reward_model/li/paper", *small, *once)
+    # no epoch of a frozen encoder follows: the head is the one that learned with it
+    kept = TurnRewardModel.load(faces).params
+    tuned = load_file(faces / "checkpoints" / "encoder" / "tuned_head.safetensors")
+    for name, weight in kept.items():
+        torch.testing.assert_close(weight, tuned[name])
+    both = learn(
+        world,
+        tmp_path / "both",
+        "trainer=reward_model/geli/paper",
+        *small,
+        f"trainer.encoder.model={faces}",
+        f"trainer.start={faces}",
+    )
+    objective = both["methods"]["geli"]["objective"]
+    assert (objective["draws"], objective["length"], objective["replaced"]) == (160, 160, True)
+    model = TurnRewardModel.load(tmp_path / "both")
+    # 10 times the answer is learned: 160 rewards of 0.5 are 80, which is 8 points
+    assert model.score([0.5, 0.5]) == pytest.approx(8.0)
+
+
+@pytest.mark.parametrize("method", ["rrd", "ircr", "rudder"])
+def test_what_geli_is_compared_with_runs_as_released(world, tmp_path, method):
+    summary = learn(
+        world,
+        tmp_path,
+        f"trainer=reward_model/{method}/paper",
+        f"trainer.encoder.model={world / 'bart'}",
+        "trainer.encoder.max_length=96",
+        "trainer.training.epochs=1",
+    )
+    assert summary["method"] == method
