@@ -11,6 +11,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from drl.errors import ConfigError
+from drl.models.one_at_a_time import LOADING
 from drl.runtime.drafts import drafted_folder
 
 PREFIX = "package:"
@@ -67,14 +68,15 @@ def _convert(file: Path, folder: Path) -> None:
     from transformers.utils import logging
 
     logging.disable_progress_bar()
-    model = AutoModelForCausalLM.from_pretrained(
-        file.parent,
-        gguf_file=file.name,
-        # else transformers may keep the packed weights
-        quantization_config=GgufConfig(dequantize=True),
-        dtype=torch.float32,
-        local_files_only=True,
-    )
+    with LOADING:
+        model = AutoModelForCausalLM.from_pretrained(
+            file.parent,
+            gguf_file=file.name,
+            # else transformers may keep the packed weights
+            quantization_config=GgufConfig(dequantize=True),
+            dtype=torch.float32,
+            local_files_only=True,
+        )
     tokenizer = AutoTokenizer.from_pretrained(
         file.parent, gguf_file=file.name, local_files_only=True
     )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from drl.errors import ConfigError
 from drl.models.adapter import put_in
+from drl.models.one_at_a_time import LOADING
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -55,9 +56,10 @@ def load(
     Raises:
         ConfigError: the folder holds no causal model, or the adapter is for another base.
     """
-    loaded = load_base(folder, dtype, device)
-    if adapter is not None:
-        put_in(loaded.model, folder, adapter)
+    with LOADING:
+        loaded = load_base(folder, dtype, device)
+        if adapter is not None:
+            put_in(loaded.model, folder, adapter)
     loaded.model.requires_grad_(False)
     return loaded
 
@@ -86,9 +88,10 @@ def load_base(
     logging.disable_progress_bar()
     kind = torch.bfloat16 if dtype == "bfloat16" else torch.float32
     try:
-        model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(
-            folder, dtype=kind, local_files_only=True, **options
-        )
+        with LOADING:
+            model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(
+                folder, dtype=kind, local_files_only=True, **options
+            )
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
     except (OSError, ValueError, KeyError, ImportError, SafetensorError) as error:
         cause = " ".join(str(error).split())

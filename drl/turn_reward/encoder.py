@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from drl.errors import ConfigError
+from drl.models.one_at_a_time import LOADING
 from drl.models.source import (
     PACKAGE,
     Device,
@@ -259,13 +260,14 @@ def _read(folder: Path, dtype: str) -> tuple[PreTrainedModel, PreTrainedTokenize
     logging.set_verbosity_error()  # weights of a head that is not used are no news
     kind = torch.bfloat16 if dtype == "bfloat16" else torch.float32
     try:
-        model, told = AutoModel.from_pretrained(
-            folder,
-            dtype=kind,
-            local_files_only=True,
-            use_safetensors=True,
-            output_loading_info=True,
-        )
+        with LOADING:
+            model, told = AutoModel.from_pretrained(
+                folder,
+                dtype=kind,
+                local_files_only=True,
+                use_safetensors=True,
+                output_loading_info=True,
+            )
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
     except (OSError, ValueError, KeyError, ImportError, SafetensorError) as error:
         cause = " ".join(str(error).split())
