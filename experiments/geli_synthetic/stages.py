@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
+from drl.dataset.base import SessionDataset
 from drl.domains.candor.synthetic.settings import Settings, Signal
 from drl.domains.candor.synthetic.write import generate
+from drl.launch import register_resolvers
+from drl.runtime.compose import compose
+from drl.runtime.config import build, to_plain
 
 ROOT: Final = Path(__file__).parents[2]
 
@@ -133,23 +136,12 @@ class Study:
         """RRD, LI and GELI where the hidden rewards leave no trace somewhere, or nowhere any."""
         return self._learn(signal.value, *_three(), *READING, data=self._set(signal))
 
-    def all_parts(self) -> Mapping[str, str]:
-        """Which conversation of the main set is in which part, by the parts that a run stored."""
-        folder = ROOT / self.main()
-        version = summary_of(folder)["data_version"]
-        kept = ROOT / "data" / "candor" / "parts"
-        newest = max(kept.glob(f"{version}-*.csv"), key=lambda path: path.stat().st_mtime)
-        with newest.open(encoding="utf-8", newline="") as file:
-            return {row["conversation_id"]: row["split"] for row in csv.DictReader(file)}
-
     def _parts(self, number: int) -> str:
         """A table in which only so many conversations are left to learn from."""
         file = f"{self.size.folder}/parts/{number}.csv"
-        parts = self.all_parts()
-        in_training = sorted(name for name, part in parts.items() if part == "train")
-        left = {*in_training[:number], *(name for name in parts if parts[name] in ("val", "test"))}
+        kept = fewer(parts_of(self._set(Signal.ALL)), number)
+        rows = [f"{name},{part}\n" for name, part in sorted(kept.items())]
         (ROOT / file).parent.mkdir(parents=True, exist_ok=True)
-        rows = [f"{name},{parts[name]}\n" for name in sorted(left)]
         (ROOT / file).write_text("conversation_id,split\n" + "".join(rows))
         return file
 
@@ -180,6 +172,28 @@ class Study:
 def summary_of(folder: Path) -> dict[str, object]:
     """What a run says of itself."""
     return json.loads((ROOT / folder / "summary.json").read_text())
+
+
+def parts_of(root: str) -> dict[str, str]:
+    """In which part each conversation of a set is where nothing is changed."""
+    register_resolvers()
+    node = to_plain(compose(ROOT / "conf", ["dataset=candor", f"dataset.root={root}"]))["dataset"]
+    dataset = build("dataset", cast(dict, node))
+    assert isinstance(dataset, SessionDataset)
+    return {session.conversation_id: session.split for session in dataset.sessions()}
+
+
+def fewer(parts: Mapping[str, str], number: int) -> dict[str, str]:
+    """The same parts with so many conversations in training, the first ones by their ids.
+
+    Raises:
+        ValueError: there are not so many.
+    """
+    training = sorted(name for name, part in parts.items() if part == "train")
+    if number > len(training):
+        raise ValueError(f"{number} of {len(training)} training conversations cannot be taken")
+    left_out = training[number:]
+    return {name: part for name, part in parts.items() if name not in left_out}
 
 
 def _three() -> Sequence[str]:

@@ -115,17 +115,14 @@ def _controls(results: Results) -> list[tuple[str, str, str]]:
         for arm in results[run]
         if "shuffled" in arm
     ]
-    cut = [
-        (
-            f"{run.replace('_', ' ')} signal at all: {arm}"
-            if run == "none"
-            else f"{run.replace('no_', 'no signal in ')}: {arm}",
-            run,
-            arm,
-        )
-        for run in ("no_scores", "no_faces", "no_text", "none")
-        for arm in ("rrd", "li", "geli")
-    ]
+    words = {
+        "no_scores": "no signal in scores",
+        "no_faces": "no signal in faces",
+        "no_text": "no signal in words",
+        "none": "no signal at all",
+    }
+    arms = ("constant", "rrd", "li", "geli")
+    cut = [(f"{said}: {arm}", run, arm) for run, said in words.items() for arm in arms]
     return [*shuffled, *cut]
 
 

@@ -1,6 +1,8 @@
 """The study's tables say what its figures say."""
 
-from experiments.geli_synthetic.stages import DRAWS, SMALL, WHOLE
+import pytest
+
+from experiments.geli_synthetic.stages import DRAWS, SMALL, WHOLE, fewer
 from experiments.geli_synthetic.study import figures
 from experiments.geli_synthetic.table import FLOORS, METHODS, order, tables
 
@@ -49,7 +51,13 @@ def test_an_order_that_is_not_there_does_not_appear():
 def test_every_run_has_its_rows():
     shown = tables(results(geli=arm(1.234, 0.5)))
     assert "1.234 (1.134 to 1.334)" in shown
-    for words in ("| 4 unbiased |", "| 25: rrd |", "| geli shuffled faces |", "| none", "| 0.1 |"):
+    for words in (
+        "| 4 unbiased |",
+        "| 25: rrd |",
+        "| geli shuffled faces |",
+        "| no signal at all: li |",
+        "| 0.1 |",
+    ):
         assert words in shown, words
     assert shown.count("| method |") == 1
 
@@ -77,3 +85,11 @@ def test_the_whole_study_holds_out_enough_and_the_small_one_is_smaller():
     assert WHOLE.seeds >= 5
     assert SMALL.conversations < WHOLE.conversations
     assert max(DRAWS) >= 20  # agent turns of a conversation of 40
+
+
+def test_fewer_conversations_are_left_to_learn_from_and_all_are_tested():
+    parts = {"d": "train", "a": "test", "c": "train", "b": "val", "e": "train"}
+    assert fewer(parts, 2) == {"a": "test", "b": "val", "c": "train", "d": "train"}
+    assert fewer(parts, 3) == parts
+    with pytest.raises(ValueError, match="4 of 3"):
+        fewer(parts, 4)
