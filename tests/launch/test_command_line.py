@@ -32,7 +32,7 @@ def run(*overrides: str, timeout: int = 300) -> subprocess.CompletedProcess:
     [
         (
             ["+experiment=nothing"],
-            "experiment=nothing is not known; known: own_environment, text_ppo",
+            "experiment=nothing is not known; known: candor_geli, ",
         ),
         (["rollout=fancy"], "rollout=fancy is not known; known: best_of_n, best_of_n/budget, josh"),
         (["agent=[1,2]"], ": cannot be composed (argument of type"),
