@@ -58,7 +58,7 @@ class Evaluations:
             changes: of the node `llm`, which make its model that policy.
         """
         folder = self.place(update) / _STAGE
-        if not self.trials or (folder / "summary.json").exists():
+        if not self.trials or _is_over(folder):
             return
         parts = for_evaluation(self.parts)
         model = parts.config["llm"]
@@ -83,3 +83,14 @@ class Evaluations:
         """All but the first held against the first, paired by task."""
         results = [read_result(self.place(update) / _STAGE) for update in self.updates()]
         return compare_all(results[0], results[1:]) if len(results) > 1 else []
+
+
+def _is_over(folder: Path) -> bool:
+    """Whether an evaluation came to its end; one that was stopped has a summary too."""
+    file = folder / "summary.json"
+    if not file.exists():
+        return False
+    summary = json.loads(file.read_text())
+    return (
+        "stopped" not in summary and summary["n_errors"] < summary["n_tasks"] * summary["n_trials"]
+    )

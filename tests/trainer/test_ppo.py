@@ -1,6 +1,6 @@
 import pytest
 
-from drl.errors import ConfigError
+from drl.errors import ConfigError, RunError
 from drl.reward.base import RewardError
 from drl.tree.store import read_trees
 from tests.trainer.text_game import (
@@ -107,6 +107,21 @@ def test_the_policy_is_evaluated_before_and_after_on_what_it_does_not_learn(game
     assert [each["update"] for each in evaluated] == [0, 1, 2]
     assert all(each["n_tasks"] == 2 for each in evaluated)
     assert "against_start" in evaluated[2]
+
+
+def test_an_evaluation_that_a_budget_cut_is_finished_by_the_next_start(game, tmp_path):
+    evaluating = (
+        *("dataset@eval_dataset=prompts", "eval_dataset.prompts=[Late,Soon]"),
+        *("rollout@eval_rollout=single", "eval_rollout.max_steps=1", "trainer.evaluate_trials=2"),
+    )
+    with pytest.raises(RunError, match="budget_tokens=1 is used up"):
+        play(game, tmp_path / "run", *evaluating, "calls.budget_tokens=1")
+    cut = summary_of(tmp_path / "run" / "update-0" / "evaluate")
+    assert "stopped" in cut
+    play(game, tmp_path / "run", *evaluating)
+    whole = summary_of(tmp_path / "run" / "update-0" / "evaluate")
+    assert "stopped" not in whole
+    assert whole["n_scored"] == 4  # two tasks, twice each
 
 
 @pytest.mark.parametrize(
