@@ -42,6 +42,7 @@ bench: .venv/test ## Run all benchmarks; each ends in one line of JSON
 	$(BIN)/python -m benchmarks.openai
 	$(BIN)/python -m benchmarks.hf
 	$(BIN)/python -m benchmarks.ppo
+	$(BIN)/python -m benchmarks.geli
 
 study: .venv/core ## The README's table: single, best of n and josh on the whole test split
 	$(BIN)/python -m experiments.toolwoz_josh.study

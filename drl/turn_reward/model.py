@@ -1,4 +1,4 @@
-"""A turn reward model: what an encoder, a text format and a head make of what an agent says.
+"""A turn reward model: an encoder, a text format and a head that read what an agent says.
 
 It gives the same rewards to a recorded session and to a rollout in which the same is said.
 """
