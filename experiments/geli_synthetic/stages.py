@@ -1,10 +1,7 @@
-"""The stages of the study: each a run of run.py in a folder of its own, which survives kills."""
+"""The stages of the study, and what each needs of those before it."""
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +13,7 @@ from drl.domains.candor.synthetic.write import generate
 from drl.launch import register_resolvers
 from drl.runtime.compose import compose
 from drl.runtime.config import build, to_plain
-
-ROOT: Final = Path(__file__).parents[2]
+from experiments.runs import ROOT, Runs
 
 READING: Final = (
     "trainer.text_format.max_turns=2",
@@ -75,7 +71,7 @@ class Study:
 
     def __init__(self, size: Size) -> None:
         self.size = size
-        self.commands: dict[str, str] = {}
+        self.runs = Runs(size.folder)
 
     def main(self) -> Path:
         """All methods, GELI with several weights, and GELI on shuffled scores and faces."""
@@ -117,7 +113,7 @@ class Study:
     def on_tuned(self, *, starts: bool) -> Path:
         """RRD and GELI on that encoder, with heads of their own or from its head on."""
         self.tuned()
-        run = f"{self.size.folder}/tuned"
+        run = self.runs.place("tuned")
         start = [f"trainer.start={run}"] if starts else []
         return self._learn(
             f"on_tuned{'_started' if starts else ''}",
@@ -154,24 +150,13 @@ class Study:
         return folder
 
     def _learn(self, stage: str, *overrides: str, data: str | None = None) -> Path:
-        """Start or go on with one run; a run that is over is left alone."""
-        folder = f"{self.size.folder}/{stage}"
         root = data or self._set(Signal.ALL)
-        command = [
-            *("run.py", "name=geli_synthetic", "dataset=candor", f"dataset.root={root}"),
+        return self.runs.run(
+            stage,
+            *("name=geli_synthetic", "dataset=candor", f"dataset.root={root}"),
             *overrides,
             *(f"trainer.seeds={self.size.seeds}", f"trainer.training.epochs={self.size.epochs}"),
-        ]
-        self.commands[stage] = " ".join(["python", *command])
-        if not (ROOT / folder / "summary.json").exists():
-            where = f"hydra.run.dir={folder}"
-            subprocess.run([sys.executable, *command, where], cwd=ROOT, check=True)
-        return Path(folder)
-
-
-def summary_of(folder: Path) -> dict[str, object]:
-    """What a run says of itself."""
-    return json.loads((ROOT / folder / "summary.json").read_text())
+        )
 
 
 def parts_of(root: str) -> dict[str, str]:

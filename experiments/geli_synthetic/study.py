@@ -18,8 +18,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
-from experiments.geli_synthetic.stages import CUT, DRAWS, ROOT, SMALL, WHOLE, Study, summary_of
+from experiments.geli_synthetic.stages import CUT, DRAWS, SMALL, WHOLE, Study
 from experiments.geli_synthetic.table import MEASURES, order, tables
+from experiments.runs import ROOT, summary_of
 
 HERE: Final = Path(__file__).parent
 KEPT: Final = (*MEASURES, "constant_mse", "local_difference", "r2_session", "auroc_positive")
@@ -43,7 +44,7 @@ def main() -> None:
         "order": order(results),
         "controls": {run: summary["controls"] for run, summary in summaries.items()},
         "warnings": {run: summary["warnings"] for run, summary in summaries.items()},
-        "commands": study.commands,
+        "commands": study.runs.commands,
     }
     folder = ROOT / study.size.folder if is_small else HERE
     (folder / "results.json").write_text(json.dumps(record, indent=1) + "\n")

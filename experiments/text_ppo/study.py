@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -23,11 +21,11 @@ from drl.evaluation.intervals import mean_over_tasks
 from drl.evaluation.reply_measures import distinct_pairs
 from drl.tree.store import read_trees
 from drl.types import Role
+from experiments.runs import ROOT, Runs, summary_of
 from experiments.text_ppo.rewards import short_words
 
 HERE: Final = Path(__file__).parent
-ROOT: Final = HERE.parents[1]
-FOLDER: Final = "outputs/text_ppo_study"
+RUNS: Final = Runs("outputs/text_ppo_study")
 EXPERIMENT: Final = "+experiment=text_ppo"
 DRAWS: Final = 64
 """Texts of the start for each prompt of the evaluation."""
@@ -40,10 +38,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=3)
     seeds = range(parser.parse_args().seeds)
-    _run("start", *_evaluation(None, DRAWS))
+    RUNS.run("start", *_evaluation(None, DRAWS))
     for seed in seeds:
-        _run(f"seed-{seed}", EXPERIMENT, f"seed={seed}", "trainer.evaluate_trials=0")
-        _run(f"after-{seed}", *_evaluation(f"seed-{seed}", TRIALS))
+        RUNS.run(f"seed-{seed}", EXPERIMENT, f"seed={seed}", "trainer.evaluate_trials=0")
+        RUNS.run(f"after-{seed}", *_evaluation(f"seed-{seed}", TRIALS))
     found = results(seeds)
     (HERE / "results.json").write_text(json.dumps(found, indent=2) + "\n")
     print(json.dumps(found))
@@ -61,7 +59,7 @@ def results(seeds: Sequence[int]) -> dict[str, object]:
 
 def _policy(seed: int, start: Mapping[str, Sequence[str]]) -> dict[str, object]:
     """A policy, and the best of as many texts of the start as take it as far from the start."""
-    training = json.loads((ROOT / FOLDER / f"seed-{seed}" / "summary.json").read_text())
+    training = summary_of(ROOT / RUNS.place(f"seed-{seed}"))
     kl = training["training"]["last_kl"]
     number = tries_at(kl, DRAWS)
     best = {
@@ -100,7 +98,7 @@ def _described(texts: Mapping[str, Sequence[str]]) -> dict[str, object]:
 def _texts(stage: str) -> dict[str, list[str]]:
     """All texts of a run, by prompt."""
     found: dict[str, list[str]] = {}
-    for prompt, text in _pairs(ROOT / FOLDER / stage):
+    for prompt, text in _pairs(ROOT / RUNS.place(stage)):
         found.setdefault(prompt, []).append(text)
     return found
 
@@ -114,19 +112,11 @@ def _pairs(folder: Path) -> Iterator[tuple[str, str]]:
 
 def _evaluation(arm: str | None, trials: int) -> list[str]:
     """Texts for the prompts that no policy learned on."""
-    adapter = [] if arm is None else [f"llm.adapter={FOLDER}/{arm}"]
+    adapter = [] if arm is None else [f"llm.adapter={RUNS.place(arm)}"]
     return [
         *(EXPERIMENT, "trainer=evaluate", f"trainer.trials={trials}", "~credit"),
         *("dataset.prompts=${eval_dataset.prompts}", *adapter),
     ]
-
-
-def _run(stage: str, *overrides: str) -> None:
-    """Start or go on with one run; one that is over is left alone."""
-    if (ROOT / FOLDER / stage / "summary.json").exists():
-        return
-    where = f"hydra.run.dir={FOLDER}/{stage}"
-    subprocess.run([sys.executable, "run.py", *overrides, where], cwd=ROOT, check=True)
 
 
 if __name__ == "__main__":

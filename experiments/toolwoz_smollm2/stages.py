@@ -1,17 +1,15 @@
-"""The stages of the study: each a run of run.py in a folder of its own, which survives kills."""
+"""The stages of the study, and what each needs of those before it."""
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from experiments.runs import ROOT, Runs, summary_of
+
 HERE: Final = Path(__file__).parent
-ROOT: Final = HERE.parents[1]
 SHIPPED: Final = HERE / "adapter"
 """What `llm=hf/smollm2_toolwoz` uses."""
 EXPERIMENT: Final = "+experiment=toolwoz_josh_smollm2"
@@ -66,7 +64,7 @@ class Study:
     def __init__(self, size: Size) -> None:
         self.size = size
         self.folder = ROOT / size.folder
-        self.commands: dict[str, str] = {}
+        self.runs = Runs(size.folder)
 
     def start_trees(self) -> Path:
         """Dialogues of the rule agent on training tasks."""
@@ -154,7 +152,7 @@ class Study:
             name,
             *("trainer=kto/cpu", "miner=josh_paper", "agent=react/compact", "llm=hf/smollm2"),
             *self._own("start"),
-            f"trainer.source=[{self._relative('josh_trees')}]",
+            f"trainer.source=[{self.runs.place('josh_trees')}]",
             f"trainer.data.max_rows={self.size.kto_rows}",
             *more,
         )
@@ -165,7 +163,7 @@ class Study:
             name,
             *("trainer=sft/cpu", "miner=josh_clean", "agent=react/compact", "llm=hf/smollm2"),
             *(self._own(start) if start else ()),
-            f"trainer.source=[{','.join(map(self._relative, trees))}]",
+            f"trainer.source=[{','.join(map(self.runs.place, trees))}]",
             *(f"trainer.data.max_tokens={tokens}", f"trainer.fit.learning_rate={rate}"),
         )
 
@@ -181,26 +179,11 @@ class Study:
         if arm == "base":
             return ()
         is_shipped = arm == "start" and self.size.start_tokens is None
-        adapter = SHIPPED.relative_to(ROOT) if is_shipped else self._relative(arm)
+        adapter = SHIPPED.relative_to(ROOT) if is_shipped else self.runs.place(arm)
         return (f"llm.adapter={adapter}",)
 
-    def _relative(self, stage: str) -> str:
-        return f"{self.size.folder}/{stage}"
-
     def _run(self, stage: str, *overrides: str) -> Path:
-        """Start or go on with one run; a run that is over only tells so."""
-        folder = self.folder / stage
-        command = ["run.py", "name=toolwoz_smollm2", *overrides]
-        self.commands[stage] = " ".join(["python", *command])
-        if not (folder / "summary.json").exists():
-            where = f"hydra.run.dir={self._relative(stage)}"
-            subprocess.run([sys.executable, *command, where], cwd=ROOT, check=True)
-        return folder
-
-
-def summary_of(folder: Path) -> dict[str, object]:
-    """What a run says of itself."""
-    return json.loads((folder / "summary.json").read_text())
+        return self.runs.run(stage, "name=toolwoz_smollm2", *overrides)
 
 
 def _mean(summary: Mapping[str, object], key: str) -> float:

@@ -20,7 +20,8 @@ from drl.evaluation.comparison import compare_all
 from drl.evaluation.run_result import read_result
 from drl.models.adapter import ADAPTER_CONFIG, ADAPTER_WEIGHTS
 from drl.runtime.run_dir import ADAPTER_OF_RUN
-from experiments.toolwoz_smollm2.stages import HERE, SHIPPED, SMALL, WHOLE, Study, summary_of
+from experiments.runs import summary_of
+from experiments.toolwoz_smollm2.stages import HERE, SHIPPED, SMALL, WHOLE, Study
 from experiments.toolwoz_smollm2.table import table
 
 ARMS: Final = {
@@ -62,7 +63,7 @@ def main() -> None:
         "val": chosen_on_val,
         "training": {arm: _training(study, arm) for arm in ARMS if (study.folder / arm).is_dir()},
         "test_looks": TEST_LOOKS,
-        "commands": study.commands,
+        "commands": study.runs.commands,
     }
     folder = study.folder if is_small else HERE
     if not is_small:
