@@ -16,7 +16,7 @@ from typing import Literal
 from drl.dataset import _candor_reading as reading
 from drl.dataset._candor_contexts import ContextSettings, contexts
 from drl.dataset._candor_sessions import ViewSettings
-from drl.dataset._choice import check_choice, take_named, take_shard
+from drl.dataset._choice import TaskChoice, take_named
 from drl.dataset.base import SessionDataset
 from drl.domains.candor.alignment import LabelSettings
 from drl.domains.candor.clocks import ClockSettings
@@ -39,7 +39,7 @@ from drl.types import JSON, Task
 
 
 @dataclass(kw_only=True)
-class CandorDataset(SessionDataset):
+class CandorDataset(TaskChoice, SessionDataset):
     """Sessions of all splits, and tasks from those of one split."""
 
     root: str | None
@@ -57,12 +57,6 @@ class CandorDataset(SessionDataset):
     division: DivisionSettings
     contexts: ContextSettings
     split: str
-    ids: list[str] | None
-    shuffle: int | None
-    start: int
-    limit: int | None
-    shard: int
-    num_shards: int
 
     def __post_init__(self) -> None:
         """Check the settings as far as they need no data."""
@@ -76,9 +70,7 @@ class CandorDataset(SessionDataset):
             raise ConfigError(
                 f"dataset.split={self.split} is unknown; use one of {', '.join(PARTS)}"
             )
-        check_choice(
-            start=self.start, limit=self.limit, shard=self.shard, num_shards=self.num_shards
-        )
+        self.check_choice()
 
     @property
     def score_range(self) -> tuple[float, float]:
@@ -167,14 +159,7 @@ class CandorDataset(SessionDataset):
                 " dataset.contexts allows; change dataset.division or dataset.contexts"
             )
         chosen = take_named(list(tasks), self.ids, lambda missing: _unknown(list(tasks), missing))
-        shard = take_shard(
-            chosen,
-            shuffle=self.shuffle,
-            start=self.start,
-            limit=self.limit,
-            shard=self.shard,
-            num_shards=self.num_shards,
-        )
+        shard = self.take_shard(chosen)
         return [tasks[name] for name in shard]
 
     @cached_property

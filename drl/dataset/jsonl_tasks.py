@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
-from drl.dataset._choice import check_choice, take_named, take_shard
+from drl.dataset._choice import TaskChoice, take_named
 from drl.dataset._task_lines import GoalForm, TaskLine, read
 from drl.dataset.base import Dataset
 from drl.domains.own.modules import LoadingError, content_digest
@@ -30,17 +30,11 @@ from drl.types import Brief, Goal, Task, Wish
 
 
 @dataclass(kw_only=True)
-class JsonlTasksDataset(Dataset):
+class JsonlTasksDataset(TaskChoice, Dataset):
     """The tasks of one split of a file, in the order of the file."""
 
     path: str
     split: str
-    ids: list[str] | None
-    shuffle: int | None
-    start: int
-    limit: int | None
-    shard: int
-    num_shards: int
 
     def __post_init__(self) -> None:
         """Check the choice of tasks as far as it needs no data."""
@@ -49,9 +43,7 @@ class JsonlTasksDataset(Dataset):
                 f"dataset.path={self.path} is no file (seen from {Path.cwd()}); name a JSONL file "
                 "with one task a line"
             )
-        check_choice(
-            start=self.start, limit=self.limit, shard=self.shard, num_shards=self.num_shards
-        )
+        self.check_choice()
 
     @property
     def version(self) -> str:
@@ -95,14 +87,7 @@ class JsonlTasksDataset(Dataset):
                 f"dataset.ids={self.ids} leaves no task of split {self.split}; name at least one, "
                 "or set dataset.ids=null"
             )
-        shard = take_shard(
-            chosen,
-            shuffle=self.shuffle,
-            start=self.start,
-            limit=self.limit,
-            shard=self.shard,
-            num_shards=self.num_shards,
-        )
+        shard = self.take_shard(chosen)
         return [_task(lines[name], Path(self.path)) for name in shard]
 
     def _unknown(self, lines: dict[str, TaskLine], split: Sequence[str], name: str) -> str:

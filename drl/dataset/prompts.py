@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
-from drl.dataset._choice import check_choice, take_named, take_shard
+from drl.dataset._choice import TaskChoice, take_named
 from drl.dataset._lines import objects, texts
 from drl.dataset.base import Dataset
 from drl.errors import ConfigError, DataError
@@ -30,18 +30,12 @@ _NO_SPLIT = "all"
 
 
 @dataclass(kw_only=True)
-class PromptsDataset(Dataset):
+class PromptsDataset(TaskChoice, Dataset):
     """A task for each prompt: the customer says it, and there are no goals."""
 
     prompts: list[str] | None
     path: str | None
     split: str | None
-    ids: list[str] | None
-    shuffle: int | None
-    start: int
-    limit: int | None
-    shard: int
-    num_shards: int
 
     def __post_init__(self) -> None:
         """Check where the prompts come from, and the choice as far as it needs no data."""
@@ -55,9 +49,7 @@ class PromptsDataset(Dataset):
             _check_path(self.path)
         elif not self.prompts:
             raise ConfigError("dataset.prompts=[] holds no prompt; write at least one")
-        check_choice(
-            start=self.start, limit=self.limit, shard=self.shard, num_shards=self.num_shards
-        )
+        self.check_choice()
 
     @property
     def version(self) -> str:
@@ -98,14 +90,7 @@ class PromptsDataset(Dataset):
                 f"dataset.ids={self.ids} leaves no prompt; name at least one, or set "
                 "dataset.ids=null"
             )
-        shard = take_shard(
-            chosen,
-            shuffle=self.shuffle,
-            start=self.start,
-            limit=self.limit,
-            shard=self.shard,
-            num_shards=self.num_shards,
-        )
+        shard = self.take_shard(chosen)
         return [tasks[name] for name in shard]
 
     def _all(self) -> dict[str, Task]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from drl.dataset._choice import check_choice, take_named, take_shard
+from drl.dataset._choice import TaskChoice, take_named
 from drl.dataset.base import Dataset
 from drl.domains.toolwoz import fetch, world
 from drl.domains.toolwoz.brief import brief
@@ -18,18 +18,12 @@ from drl.types import Task
 
 
 @dataclass(kw_only=True)
-class ToolWOZDataset(Dataset):
+class ToolWOZDataset(TaskChoice, Dataset):
     """The tasks of one split, ordered by id."""
 
     root: str
     split: str
-    ids: list[str] | None
     exclude_unwinnable: bool
-    shuffle: int | None
-    start: int
-    limit: int | None
-    shard: int
-    num_shards: int
 
     def __post_init__(self) -> None:
         """Check the choice of tasks as far as it needs no data."""
@@ -37,9 +31,7 @@ class ToolWOZDataset(Dataset):
             raise ConfigError(
                 f"dataset.split={self.split} is unknown; use one of {', '.join(SPLITS)}"
             )
-        check_choice(
-            start=self.start, limit=self.limit, shard=self.shard, num_shards=self.num_shards
-        )
+        self.check_choice()
 
     @property
     def version(self) -> str:
@@ -61,14 +53,7 @@ class ToolWOZDataset(Dataset):
             ConfigError: an id is not in the split, or no task is left.
         """
         loaded = _fetched(Path(self.root))
-        shard = take_shard(
-            self._choose(loaded),
-            shuffle=self.shuffle,
-            start=self.start,
-            limit=self.limit,
-            shard=self.shard,
-            num_shards=self.num_shards,
-        )
+        shard = self.take_shard(self._choose(loaded))
         return [self._task(loaded, dialogue_id) for dialogue_id in shard]
 
     def _choose(self, loaded: World) -> list[str]:
