@@ -113,6 +113,7 @@ def test_an_evaluation_that_a_budget_cut_is_finished_by_the_next_start(game, tmp
     evaluating = (
         *("dataset@eval_dataset=prompts", "eval_dataset.prompts=[Late,Soon]"),
         *("rollout@eval_rollout=single", "eval_rollout.max_steps=1", "trainer.evaluate_trials=2"),
+        "eval_rollout.concurrency=1",  # one text after the other, so that the first spends it all
     )
     with pytest.raises(RunError, match="budget_tokens=1 is used up"):
         play(game, tmp_path / "run", *evaluating, "calls.budget_tokens=1")

@@ -141,7 +141,8 @@ def test_geli_goes_on_from_the_encoder_and_head_that_faces_trained(world, tmp_pa
     moved = tmp_path / "moved"
     faces.rename(moved)
     assert len(TurnRewardModel.load(moved).rewards([])) == 0
-    assert TurnRewardModel.load(moved).loaded.dimension == 32
+    # of its 32 numbers a token one mean for the context, and one for the response
+    assert TurnRewardModel.load(moved).loaded.dimension == 2 * 32
 
 
 def test_a_run_without_an_encoder_of_its_own_cannot_be_one(world, tmp_path):

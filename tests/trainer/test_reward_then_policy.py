@@ -118,7 +118,9 @@ def test_what_is_measured_is_what_the_policy_was_paid(finished):
         for tree in read_trees(folder / "rollouts.jsonl")
         for leaf in tree.leaves()
     }
-    assert {each["task_id"]: each["measures"]["proxy"] for each in measured} == pytest.approx(paid)
+    assert {each["task_id"]: each["measures"]["proxy"] for each in measured} == (
+        pytest.approx(paid, rel=1e-5)  # as exact as an encoder is whatever the batch
+    )
     assert TurnRewardModel.load(finished / "stage-2" / "judge")
 
 

@@ -13,6 +13,9 @@ from types import ModuleType
 _LOADED: dict[Path, tuple[bytes, ModuleType]] = {}
 """Files that were loaded, with a hash of the content they had then."""
 
+_HOMES: list[Path] = []
+"""Folders of files that were loaded, the last one first."""
+
 
 class LoadingError(Exception):
     """Code that cannot be loaded; the message says why, with the line where it broke."""
@@ -110,11 +113,26 @@ def _load_file(path: Path) -> ModuleType:
     loaded = _LOADED.get(path)
     if loaded is not None and loaded[0] == content:
         return loaded[1]
-    if str(path.parent) not in sys.path:
-        sys.path.append(str(path.parent))  # so that it finds its neighbours, behind all others
+    _show_neighbours(path.parent)
     module = _by_its_name(path) if loaded is None else None
     _LOADED[path] = (content, module or _under_another_name(path, content))
     return _LOADED[path][1]
+
+
+def _show_neighbours(folder: Path) -> None:
+    """Let a file import what lies beside it: behind all packages, before other users' folders.
+
+    What another folder's file of the same name was imported as stays with those who have it.
+    """
+    others = [home for home in _HOMES if home != folder]
+    for neighbour in folder.glob("*.py"):
+        known = sys.modules.get(neighbour.stem)
+        if known and known.__file__ and Path(known.__file__).resolve().parent in others:
+            del sys.modules[neighbour.stem]
+    if folder in _HOMES or str(folder) not in sys.path:  # else it has a place of its own
+        _HOMES[:] = [folder, *others]
+        places = [str(home) for home in _HOMES]
+        sys.path[:] = [place for place in sys.path if place not in places] + places
 
 
 def _by_its_name(path: Path) -> ModuleType | None:
