@@ -111,9 +111,9 @@ def test_the_policy_is_evaluated_before_and_after_on_what_it_does_not_learn(game
 
 def test_an_evaluation_that_a_budget_cut_is_finished_by_the_next_start(game, tmp_path):
     evaluating = (
-        *("dataset@eval_dataset=prompts", "eval_dataset.prompts=[Late,Soon]"),
+        # prompts of its own: answers of the start to others may be known, and cost nothing
+        *("dataset@eval_dataset=prompts", "eval_dataset.prompts=[Never,Always]"),
         *("rollout@eval_rollout=single", "eval_rollout.max_steps=1", "trainer.evaluate_trials=2"),
-        "eval_rollout.concurrency=1",  # one text after the other, so that the first spends it all
     )
     with pytest.raises(RunError, match="budget_tokens=1 is used up"):
         play(game, tmp_path / "run", *evaluating, "calls.budget_tokens=1")
