@@ -1,0 +1,40 @@
+"""The worlds of tau-bench in memory: databases and tools of a domain, and its tasks."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from drl.domains.tau.tables import Tables
+from drl.types import JSON, Toolbox
+
+Domain = Literal["retail", "airline"]
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A call of the list that a task counts as its right answer."""
+
+    name: str
+    arguments: Mapping[str, JSON]
+
+
+@dataclass(frozen=True, eq=False)
+class World:
+    """One domain of one data version; `tables` is its untouched state, to be forked."""
+
+    domain: Domain
+    version: str
+    tables: Tables = field(repr=False)
+    toolbox: Toolbox = field(repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """One task in its world; what `Task.world` holds."""
+
+    world: World = field(repr=False)
+    index: int
+    user_id: str
+    instruction: str
+    actions: tuple[Action, ...]
+    outputs: tuple[str, ...]
