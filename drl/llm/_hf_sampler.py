@@ -42,7 +42,8 @@ def draw(logits_RV: Tensor, draws: Sequence[Draw]) -> Drawn:
 
     The distribution is softmax(logits / temperature), cut to `top_k` tokens, then to the smallest
     set whose probability reaches `top_p`, and scaled up to 1 again. At temperature 0 the likeliest
-    token is taken, and its log-probability is that at temperature 1 without filters.
+    token is taken, and its log-probability is that at temperature 1 without filters. Where none is
+    asked for it is 1.
 
     Args:
         logits_RV: any float [R, V].
@@ -57,8 +58,9 @@ def draw(logits_RV: Tensor, draws: Sequence[Draw]) -> Drawn:
     if not (log_probs_RV.amax(dim=-1) <= 0).all():
         raise FloatingPointError("the model's logits are not numbers")
     greedy = [row for row, d in enumerate(draws) if d.sampling.temperature == 0]
-    plain = [r for r, d in enumerate(draws) if d.sampling.temperature and not _is_filtered(d)]
-    filtered = [r for r, d in enumerate(draws) if d.sampling.temperature and _is_filtered(d)]
+    drawn_from = [row for row, d in enumerate(draws) if d.sampling.temperature != 0]
+    plain = [row for row in drawn_from if not _is_filtered(draws[row])]
+    filtered = [row for row in drawn_from if _is_filtered(draws[row])]
     tokens, log_probs = [0] * len(draws), [0.0] * len(draws)
     for rows, take in ((greedy, _likeliest), (plain, _any), (filtered, _among_likeliest)):
         if rows:

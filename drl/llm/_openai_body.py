@@ -58,9 +58,10 @@ class Dialect:
         body: dict[str, JSON] = {
             "model": self.model,
             "messages": [_message(message) for message in request.messages],
-            "temperature": sampling.temperature,
             self.max_tokens_field: sampling.max_tokens,
         }
+        if sampling.temperature is not None:
+            body["temperature"] = sampling.temperature
         if sampling.top_p is not None:
             body["top_p"] = sampling.top_p
         if sampling.top_k is not None:

@@ -93,11 +93,12 @@ class Message:
 class Sampling:
     """How to draw tokens; a setting of the participant who asks.
 
-    At temperature 0 the likeliest token is taken; None leaves a filter out. A text ends before the
-    first of `stop`; `max_tokens` bounds what is generated.
+    At temperature 0 the likeliest token is taken; without one a server draws at its own, and a model
+    in this process at 1. None leaves a filter out. A text ends before the first of `stop`;
+    `max_tokens` bounds what is generated.
     """
 
-    temperature: float
+    temperature: float | None
     max_tokens: int
     top_p: float | None = None
     top_k: int | None = None
@@ -109,7 +110,7 @@ class Sampling:
         Raises:
             ConfigError: a setting lies outside of its range.
         """
-        if not 0.0 <= self.temperature <= 2.0:
+        if self.temperature is not None and not 0.0 <= self.temperature <= 2.0:
             raise ConfigError(
                 f"{group}.temperature={self.temperature} must lie in [0, 2]; 0 repeats itself"
             )

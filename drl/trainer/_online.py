@@ -133,6 +133,11 @@ def temperature_of(parts: Parts, task: Task) -> float:
             "agent.temperature=0 always says the likeliest, so nothing is tried and nothing can be "
             "learned; use 1"
         )
+    if sampling.temperature is None:
+        raise ConfigError(
+            "agent.temperature=null leaves it open from which distribution is drawn, and learning "
+            "has to know; set it to 1"
+        )
     for name, value, off in (("top_p", sampling.top_p, 1.0), ("top_k", sampling.top_k, None)):
         if value not in (None, off):
             raise ConfigError(

@@ -53,6 +53,16 @@ def test_log_probabilities_are_those_of_a_plain_forward_pass(folder, llm, temper
         assert exact.log_probs == pytest.approx(wanted, abs=1e-3)
 
 
+@pytest.mark.parametrize("filters", [{}, {"top_k": 5}, {"top_p": 0.7}])
+def test_without_a_temperature_it_draws_at_one(llm, filters):
+    asked = request("hi", seeds=range(3), sampling=Sampling(None, 12, **filters))
+    plain = request("hi", seeds=range(3), sampling=Sampling(1.0, 12, **filters))
+    for open_one, at_one in zip(
+        ask_one(llm, asked).choices, ask_one(llm, plain).choices, strict=True
+    ):
+        assert open_one.text == at_one.text
+
+
 def test_greedy_log_probabilities_are_those_of_the_plain_softmax(folder, llm):
     (choice,) = ask_one(llm, request("hi", temperature=0.0)).choices
     exact = sampled(choice)

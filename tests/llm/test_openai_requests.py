@@ -64,6 +64,12 @@ def test_settings_change_what_is_sent():
     assert not {"max_tokens", "seed", "n"} & body.keys()
 
 
+def test_without_a_temperature_the_server_draws_at_its_own():
+    with FakeServer() as server:
+        ask_one(make_openai(server.base_url), request(sampling=Sampling(None, 9)))
+        assert "temperature" not in server.requests[0].body
+
+
 def test_top_k_is_refused_where_the_server_does_not_know_it():
     with FakeServer() as server, pytest.raises(ConfigError, match=r"llm\.send_top_k=false.*40"):
         ask_one(make_openai(server.base_url), request(sampling=Sampling(1.0, 9, top_k=40)))
