@@ -13,7 +13,7 @@ from drl.types import JSON
 
 
 def print_summary(summary: Mapping[str, JSON], folder: Path, *, details: bool) -> None:
-    """Headline numbers; with `details` also goals, domains and the measures no reward sees."""
+    """Headline numbers; with `details` also goals, domains, groups and what no reward sees."""
     console = Console(highlight=False)
     table = Table(show_edge=False)
     table.add_column(str(summary["name"]))
@@ -22,11 +22,14 @@ def print_summary(summary: Mapping[str, JSON], folder: Path, *, details: bool) -
     for name in ("mean_reward", "full_success", "agent_calls"):
         _add(table, name, summary.get(name))
     if details:
-        for section in ("per_domain", "per_goal_kind", "metrics", "pass_hat_k"):
+        for section in ("per_domain", "per_goal_kind", "per_group", "metrics", "pass_hat_k"):
             table.add_section()
             for name, estimate in _items(summary.get(section)):
                 _add(table, f"pass^{name}" if section == "pass_hat_k" else name, estimate)
     console.print(table)
+    floor = summary.get("floor")
+    if isinstance(floor, float):
+        console.print(f"An agent that does nothing scores {floor:.3f} on these tasks.")
     counts = f"{summary['n_tasks']} tasks, {summary['n_errors']} broken rollouts"
     console.print(f"{counts}, {summary['seconds']} s. {summary['label']}", markup=False)
     print_bill_and_place(summary, folder)

@@ -26,6 +26,7 @@ class Tally:
     calls: ByTask = field(default_factory=_by_task)
     by_domain: dict[str, ByTask] = field(default_factory=lambda: defaultdict(_by_task))
     by_kind: dict[str, ByTask] = field(default_factory=lambda: defaultdict(_by_task))
+    by_group: dict[str, ByTask] = field(default_factory=lambda: defaultdict(_by_task))
     measures: dict[str, ByTask] = field(default_factory=lambda: defaultdict(_by_task))
     outcomes: Counter[Outcome] = field(default_factory=Counter)
     causes: Counter[str] = field(default_factory=Counter)
@@ -47,6 +48,8 @@ class Tally:
             self.num_unscored += 1
             return
         self.scores[task.id].append(best.score)
+        for kind, group in task.groups.items():
+            self.by_group[f"{kind}: {group}"][task.id].append(best.score)
         for name, value in asdict(conduct(task, tree.dialogue(best.id))).items():
             if value is not None:
                 self.measures[name][task.id].append(value)
@@ -80,6 +83,9 @@ class Tally:
             },
             "per_goal_kind": {
                 name: to_json(mean_over_tasks(v)) for name, v in _sorted(self.by_kind)
+            },
+            "per_group": {
+                name: to_json(mean_over_tasks(v)) for name, v in _sorted(self.by_group)
             },
             "metrics": {name: to_json(mean_over_tasks(v)) for name, v in self.measures.items()},
             "branches": {outcome.value: n for outcome, n in self.outcomes.items()},

@@ -6,16 +6,14 @@
 └── dialogues.tsv.gz    one line a dialogue: id, tab, its record as JSON
 """
 
-import gzip
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
 
-from drl.errors import DataError
 from drl.runtime import built_once
+from drl.runtime.packed import read_packed, write_packed
 from drl.types import JSON
 
 FORMAT: Final = "toolwoz-2"
@@ -47,16 +45,8 @@ def write(folder: Path, world: Mapping[str, JSON], dialogues: Mapping[str, str])
         OSError: they cannot be written.
     """
     lines = "".join(f"{name}\t{text}\n" for name, text in sorted(dialogues.items()))
-    contents = {_WORLD: encode(world), _DIALOGUES: lines.rstrip("\n")}
-    digest = hashlib.sha256()
-    checksums: dict[str, str] = {}
-    for name, text in contents.items():
-        digest.update(text.encode())
-        packed = gzip.compress(text.encode(), compresslevel=6, mtime=0)
-        checksums[name] = hashlib.sha256(packed).hexdigest()
-        (folder / name).write_bytes(packed)
-    known = {"content_sha256": digest.hexdigest(), "files": checksums}
-    built_once.write_manifest(folder, FORMAT, known)
+    texts = {_WORLD: encode(world), _DIALOGUES: lines.rstrip("\n")}
+    write_packed(folder, FORMAT, texts)
 
 
 def read(folder: Path) -> Compact:
@@ -66,7 +56,7 @@ def read(folder: Path) -> Compact:
         DataError: it is missing, of another version, or corrupt.
     """
     manifest = read_manifest(folder)
-    world, lines = (_checked(folder, name, manifest) for name in (_WORLD, _DIALOGUES))
+    world, lines = (read_packed(folder, name, manifest, _REMEDY) for name in (_WORLD, _DIALOGUES))
     parts = (line.partition("\t") for line in lines.split("\n"))
     dialogues = {dialogue_id: text for dialogue_id, _, text in parts}
     return Compact(version(manifest), json.loads(world), dialogues)
@@ -90,16 +80,3 @@ def version(manifest: Mapping[str, JSON]) -> str:
 def encode(value: JSON | Mapping[str, JSON]) -> str:
     """JSON without blanks."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def _checked(folder: Path, name: str, manifest: Mapping[str, JSON]) -> str:
-    path = folder / name
-    try:
-        packed = path.read_bytes()
-        expected = cast(Mapping[str, JSON], manifest["files"])[name]
-        intact = hashlib.sha256(packed).hexdigest() == expected
-    except (OSError, KeyError, TypeError) as error:
-        raise DataError(f"{path} is missing or corrupt ({error}); {_REMEDY}") from error
-    if not intact:
-        raise DataError(f"{path} is corrupt (its checksum is wrong); {_REMEDY}")
-    return gzip.decompress(packed).decode()

@@ -31,6 +31,8 @@ const LABELS = {
   pass_hat_k: "pass^k",
   per_domain: "By domain",
   per_goal_kind: "By goal kind",
+  per_group: "By group of tasks",
+  floor: "Score of doing nothing",
   metrics: "Measures beside the reward",
   error_causes: "Causes of errors",
   modes: "Set-up",
