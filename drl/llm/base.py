@@ -93,8 +93,8 @@ class Message:
 class Sampling:
     """How to draw tokens; a setting of the participant who asks.
 
-    At temperature 0 the likeliest token is taken; without one a server draws at its own, and a model
-    in this process at 1. None leaves a filter out. A text ends before the first of `stop`;
+    At temperature 0 the likeliest token is taken; without one a server draws at its own, and a
+    model in this process at 1. None leaves a filter out. A text ends before the first of `stop`;
     `max_tokens` bounds what is generated.
     """
 
