@@ -92,6 +92,25 @@ def data_josh_release(
     print(f"The released JOSH trees are in {fetch(root, source)}{there}")
 
 
+@data.command("mt_bench")
+def data_mt_bench(
+    source: Annotated[
+        Path | None,
+        typer.Option(
+            "--from", help="The source archive of josh-train, the zip in it, or FastChat's folder."
+        ),
+    ] = None,
+    root: _ROOT = Path("data"),
+) -> None:
+    """MT-Bench's questions and judge prompts (FastChat, Apache-2.0), from josh-train 0.1.4."""
+    from drl.domains.mt_bench.fetch import fetch, is_fetched
+
+    if source is not None and not source.exists():
+        raise DataError(f"--from {source}: there is no such file or folder")
+    was_there = is_fetched(root)
+    print(f"MT-Bench is in {fetch(root, source)}" + (" (it was there already)" if was_there else ""))
+
+
 def main() -> None:
     """Run the command line; what is wrong is said in one line."""
     logging.basicConfig(level="WARNING", format="%(levelname)s: %(message)s")
