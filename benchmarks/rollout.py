@@ -160,6 +160,7 @@ async def grow(num_tasks: int, latency_s: float) -> tuple[float, list[DialogueTr
         label_cut="censored",
         resolve_censored=0,
         final_harvest=True,
+        stop_at_goals=True,
         allow_greedy=False,
         concurrency=num_tasks * BEAM_SIZE,
     )
@@ -184,6 +185,7 @@ def make_cast(latency_s: float, concurrency: int) -> Cast:
         limit=asyncio.Semaphore(concurrency),
         llm=NoLLM("llm"),
         user_llm=NoLLM("user_llm"),
+        judge_llm=NoLLM("judge_llm"),
     )
 
 

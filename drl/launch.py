@@ -146,6 +146,8 @@ def _check_models(parts: Parts, conf: Path) -> None:
     for group, participant, key, llm in (
         ("agent", parts.agent, "llm", parts.llm),
         ("user_simulator", parts.user_simulator, "user_llm", parts.user_llm),
+        ("reward", parts.reward, "judge_llm", parts.judge_llm),
+        ("score", parts.score, "judge_llm", parts.judge_llm),
     ):
         if participant is not None and participant.uses_llm and llm is None:
             raise ConfigError(

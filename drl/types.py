@@ -29,6 +29,8 @@ class StopReason(StrEnum):
 
     GOALS_REACHED = "goals_reached"
     USER_ENDED = "user_ended"
+    AGENT_ENDED = "agent_ended"
+    """With a call after which there is nothing more to say, such as a transfer to a human."""
     MAX_TURNS = "max_turns"
     COLLAPSED = "collapsed"
     """Cut because a sibling earned a reward: censored, neither success nor failure."""
@@ -77,10 +79,12 @@ class Toolbox:
     """The tools on offer, and the values that are known to exist for their parameters.
 
     `values` maps tool name -> parameter -> values; open sets (times, numbers) are left out.
+    `policy` is what whoever uses them has to keep to, as text for a model.
     """
 
     specs: tuple[ToolSpec, ...]
     values: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
+    policy: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +100,14 @@ class ToolResult:
     """What a tool gave back; `error` is set when the call could not be carried out at all.
 
     `fulfilled` names the checks of the task that hold after the call. It is for the environment
-    that judges goals, and shown to no participant.
+    that judges goals, and shown to no participant. `ends` says that the dialogue is over with the
+    call.
     """
 
     value: JSON
     error: str | None = None
     fulfilled: tuple[str, ...] = ()
+    ends: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +242,8 @@ class Task:
 
     `opening` was said before a rollout starts, by whomever: whoever did not speak last speaks
     first. It earns nothing and is not learned from; its turns have one step each, the reply.
+    `groups` (kind of group -> group) are those whose results are reported apart. `temperature` is
+    what a benchmark prescribes; agents that leave theirs open speak with it.
     """
 
     id: str
@@ -244,6 +252,8 @@ class Task:
     goals: tuple[Goal, ...]
     world: object = field(repr=False, compare=False, default=None)
     opening: tuple[Turn, ...] = ()
+    groups: Mapping[str, str] = field(default_factory=dict)
+    temperature: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from drl.rollout.josh import JoshRollout
 from drl.types import Brief, Goal, Role, Step, Task, Toolbox, ToolCall, ToolResult, Turn
 from drl.user_simulator.base import END_OF_CONVERSATION, Encounter, UserSimulator
 
+NO_JUDGE = NoLLM("judge_llm")
 JOSH = JoshRollout(
     beam_size=8,
     branching=2,
@@ -24,6 +25,7 @@ JOSH = JoshRollout(
     label_cut="censored",
     resolve_censored=0,
     final_harvest=True,
+    stop_at_goals=True,
     allow_greedy=False,
     concurrency=64,
 )
@@ -169,4 +171,5 @@ def cast_of(
         limit=asyncio.Semaphore(64),
         llm=NoLLM("llm"),
         user_llm=NoLLM("user_llm"),
+        judge_llm=NO_JUDGE,
     )

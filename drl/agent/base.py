@@ -27,7 +27,8 @@ class Situation:
     `history` holds finished turns: its own with their steps, the customer's public text only.
     `steps` are those of the turn in progress, with their results. `must_reply` says that the
     limit of tool calls is reached. `goals` is filled only for agents that declare
-    `sees_goals` (ceilings in tests). `place` goes into the requests to a model.
+    `sees_goals` (ceilings in tests). `temperature` is what the task prescribes, for agents that
+    leave theirs open. `place` goes into the requests to a model.
     """
 
     history: tuple[Turn, ...]
@@ -36,6 +37,7 @@ class Situation:
     seed: int
     must_reply: bool = False
     goals: tuple[Goal, ...] = ()
+    temperature: float | None = None
     place: Place | None = None
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from drl.agent._chat import conversation
 from drl.agent.base import Agent, Situation
+from drl.errors import ConfigError
 from drl.llm.base import LLM, Completion, Message, Request, Sampling
 from drl.runtime.surrogates import writable
 from drl.types import Step, Toolbox
@@ -13,11 +14,12 @@ from drl.types import Step, Toolbox
 class PlainAgent(Agent):
     """Replies with the model's text as it is, white space included, and calls no tool.
 
-    A reply may be empty: that is what a model says that ends its text at once.
+    A reply may be empty: that is what a model says that ends its text at once. Without a
+    `temperature` it speaks with the one that the task prescribes.
     """
 
     system: str | None
-    temperature: float
+    temperature: float | None
     top_p: float | None
     top_k: int | None
     max_tokens: int
@@ -28,12 +30,12 @@ class PlainAgent(Agent):
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        self._sampling().check("agent")
+        self._sampling(0.0).check("agent")
 
     @property
     def explores(self) -> bool:
-        """Above temperature 0."""
-        return self.temperature > 0
+        """Above temperature 0, and where tasks may prescribe one that is."""
+        return self.temperature is None or self.temperature > 0
 
     async def act(self, situation: Situation, llm: LLM) -> Step:
         """The reply."""
@@ -48,7 +50,7 @@ class PlainAgent(Agent):
             chat.insert(0, Message("user", ""))  # else there might be nothing to render
         return Request(
             messages=(*system, *chat),
-            sampling=self._sampling(),
+            sampling=self._sampling(situation.temperature),
             seeds=(situation.seed,),
             purpose="agent",
             place=situation.place,
@@ -71,9 +73,15 @@ class PlainAgent(Agent):
         (message,) = _shown(step, number)
         return replace(message, content=writable(message.content))
 
-    def _sampling(self) -> Sampling:
+    def _sampling(self, prescribed: float | None) -> Sampling:
+        temperature = prescribed if self.temperature is None else self.temperature
+        if temperature is None:
+            raise ConfigError(
+                "agent.temperature=null leaves it to the task, but this data set prescribes none; "
+                "set agent.temperature"
+            )
         return Sampling(
-            temperature=self.temperature,
+            temperature=temperature,
             top_p=self.top_p,
             top_k=self.top_k,
             max_tokens=self.max_tokens,

@@ -23,9 +23,18 @@ class Session(ABC):
     def toolbox(self) -> Toolbox:
         """The tools on offer; one object for all sessions of an environment where it can be."""
 
+    @property
+    def user_toolbox(self) -> Toolbox | None:
+        """The tools that the customer has, such as a phone to look at; None where it only talks."""
+        return None
+
     @abstractmethod
     async def call(self, call: ToolCall) -> ToolResult:
         """Carry out one call. Bad calls give a `ToolResult` with an error, never an exception."""
+
+    async def call_by_user(self, call: ToolCall) -> ToolResult:
+        """Carry out one call of the customer; asked only where there is a `user_toolbox`."""
+        return ToolResult(None, error=f"the customer has no tool {call.name}")
 
     @abstractmethod
     def fork(self) -> "Session":

@@ -57,9 +57,9 @@ def conduct(task: Task, dialogue: Sequence[Turn]) -> Conduct:
 
 
 def _calls(dialogue: Sequence[Turn]) -> Iterator[tuple[int, ToolCall, ToolResult]]:
-    """Turn index, call and result of every call, in order."""
+    """Turn index, call and result of every call of the agent, in order."""
     for index, turn in enumerate(dialogue):
-        for executed in turn.executed():
+        for executed in turn.executed() if turn.role is Role.AGENT else ():
             yield index, executed.call, executed.result
 
 

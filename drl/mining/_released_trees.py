@@ -16,7 +16,7 @@ from drl.agent.base import Agent, Situation
 from drl.domains.toolwoz.release import Entry, Rollout
 from drl.environment.base import Environment
 from drl.errors import DataError
-from drl.llm.base import LLM, Completion, Completions, Request, Usage
+from drl.llm.base import LLM, Completion, Completions, NoLLM, Request, Usage
 from drl.reward.base import Reward
 from drl.tree.dialogue_tree import DialogueTree
 from drl.types import JSON, RewardEvent, Role, Step, StopReason, Task, ToolResult, Turn
@@ -142,7 +142,7 @@ class _Growing:
         node = self.tree.nodes[node_id]
         before = () if node.parent is None else self.tree.dialogue(node.parent)
         judged = await self.world.reward.judge(
-            self.task, self.world.environment, before, node.turn, self._open
+            self.task, self.world.environment, before, node.turn, self._open, NoLLM("judge_llm")
         )
         node.events, node.open_goals = judged.events, judged.open_goals
         if not node.events and not node.golden:

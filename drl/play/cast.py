@@ -18,7 +18,8 @@ class Cast:
 
     `reward` steers a search; `score` grades what came of it. `limit` bounds the participants'
     moves that are in flight at once, over all running tasks; those of models are bounded where
-    they are asked (`drl.calls`), so that siblings meet there. `llm` is the agent's.
+    they are asked (`drl.calls`), so that siblings meet there. `llm` is the agent's, `judge_llm`
+    that of rewards.
     """
 
     agent: Agent
@@ -30,3 +31,4 @@ class Cast:
     limit: Semaphore
     llm: LLM
     user_llm: LLM
+    judge_llm: LLM

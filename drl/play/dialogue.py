@@ -12,13 +12,15 @@ async def play_dialogue(
     *,
     max_steps: int,
     max_calls: int | None = None,
+    is_cut_by_calls: bool = True,
     stop_at_open: int | None = None,
 ) -> StopReason:
     """Extend `branch` in turns until something ends it; returns why.
 
     The customer speaks first, unless it is the agent's move. `max_steps` counts agent turns, one
     that is in progress included. `max_calls` bounds the agent's decisions: the
-    turn that would pass it is still played, so a dialogue is never cut inside a turn. With
+    turn that would pass it is still played, so a dialogue is never cut inside a turn; it is then
+    censored by a budget, or without `is_cut_by_calls` at its limit like any other. With
     `stop_at_open` it ends once no more than so many goals are open.
     """
     first = len(tree.nodes)
@@ -33,7 +35,8 @@ async def play_dialogue(
         if stop_at_open is not None and len(branch.open_goals) <= stop_at_open:
             return _stop(tree, branch, StopReason.GOALS_REACHED)
         if max_calls is not None and _calls_since(tree, first) >= max_calls:
-            return _stop(tree, branch, StopReason.BUDGET)
+            spent = StopReason.BUDGET if is_cut_by_calls else StopReason.MAX_TURNS
+            return _stop(tree, branch, spent)
     return _stop(tree, branch, StopReason.MAX_TURNS)
 
 

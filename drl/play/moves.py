@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-import logging
 from asyncio import ensure_future, gather
 from collections.abc import Awaitable, Iterable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from pydantic_core import from_json, to_json
-
 from drl.agent.base import Situation
 from drl.environment.base import Session
 from drl.errors import DataError, DialogueError, DrlError
 from drl.llm.base import ContextOverflowError
+from drl.play.broken import OVERFLOW, broken, overflown, refuse_unwritable
+from drl.play.calls import carry_out, carry_out_again
 from drl.play.cast import Cast
 from drl.runtime.seeds import derive
 from drl.tree.dialogue_tree import DialogueTree
-from drl.types import Failure, Place, Role, Step, StopReason, Task, Turn
+from drl.types import Place, Role, Step, StopReason, Task, Turn
 from drl.user_simulator.base import Encounter
 
 OUT_OF_CALLS = "Sorry, I could not finish that. Could you say once more what you need?"
 """What the customer hears when the agent has used up its calls and still does not reply."""
 
-_OVERFLOW = "context_overflow"
-_LOG = logging.getLogger(__name__)
+MAX_USER_STEPS = 20
+"""Steps with calls that a customer may take before it has to speak."""
+
 _Result = TypeVar("_Result")
 
 
@@ -102,40 +102,62 @@ class Play:
                 raise DataError(f"{_where(tree, node.id)}: the dialogue broke there")
             branch.node = node.id
             branch.open_goals = node.open_goals
+            await carry_out_again(branch.session, turn, _where(tree, node.id))
             if turn.role is Role.USER:
                 branch.take(turn)
                 continue
-            await _carry_out_again(branch.session, turn, _where(tree, node.id))
             branch.steps += turn.steps
             if turn.text is not None:
                 branch.take(replace(turn, steps=branch.steps))
                 branch.steps = ()
         return branch
 
-    async def user_turn(self, branch: Branch) -> Turn:
-        """What the customer says next. Siblings meet the same customer: one seed per turn index."""
-        cast = self.cast
-        index = len(branch.user_view)
-        seed = derive(cast.seed, self.task.id, self.trial, "user", index)
-        encounter = Encounter(
+    def encounter(self, branch: Branch, steps: tuple[Step, ...]) -> Encounter:
+        """What the customer knows on a branch when it is its move, after `steps` of its turn.
+
+        Siblings meet the same customer: one seed per turn index and step.
+        """
+        where = ("user", len(branch.user_view), *([len(steps)] if steps else []))
+        return Encounter(
             brief=self.task.brief,
             history=branch.user_view,
-            seed=seed,
+            seed=derive(self.cast.seed, self.task.id, self.trial, *where),
             place=Place(self.task.id, self.trial, branch.node),
+            toolbox=branch.session.user_toolbox,
+            steps=steps,
+            must_speak=len(steps) >= MAX_USER_STEPS,
         )
+
+    async def user_turn(self, branch: Branch) -> Turn:
+        """What the customer says next, after the calls that it makes before."""
+        cast = self.cast
+        steps: tuple[Step, ...] = ()
+        stage = "user_simulator"
         try:
-            async with _room(cast, cast.user_simulator.uses_llm):
-                turn = await cast.user_simulator.speak(encounter, cast.user_llm)
-            _refuse_unwritable(turn.text)
+            while True:
+                async with _room(cast, cast.user_simulator.uses_llm):
+                    encounter = self.encounter(branch, steps)
+                    turn = await cast.user_simulator.speak(encounter, cast.user_llm)
+                refuse_unwritable(turn.text)
+                if turn.text is not None:
+                    break
+                if len(steps) >= MAX_USER_STEPS:
+                    raise DialogueError(f"the customer said nothing after {len(steps)} steps")
+                stage = "environment"
+                (step,) = turn.steps
+                results = [await branch.session.call_by_user(call) for call in step.calls]
+                steps += (replace(step, results=tuple(results) or step.results),)
+                stage = "user_simulator"
+            turn = replace(turn, steps=steps + turn.steps)
             branch.take(turn)
         except ContextOverflowError as error:
-            return _overflown(Role.USER, error)
+            return overflown(Role.USER, error)
         except DialogueError as error:
-            return _broken(Role.USER, (), "user_simulator", error)
+            return broken(Role.USER, (), stage, error)
         except DrlError:
             raise
         except Exception as error:
-            return _broken(Role.USER, (), "user_simulator", error)
+            return broken(Role.USER, (), stage, error)
         return turn
 
     def situation(self, branch: Branch) -> Situation:
@@ -148,13 +170,14 @@ class Play:
             seed=derive(branch.key, len(branch.agent_view), len(branch.steps)),
             must_reply=not agent.calls_left(branch.steps),
             goals=self.task.goals if agent.sees_goals else (),
+            temperature=self.task.temperature,
             place=Place(self.task.id, self.trial, branch.node),
         )
 
     async def agent_step(self, branch: Branch) -> Turn:
         """The agent's next step as (part of) a turn; its calls have run.
 
-        Calls past the agent's limit are not carried out.
+        Calls past the agent's limit are not carried out, nor any after one that ends the dialogue.
         """
         cast = self.cast
         calls_left = cast.agent.calls_left(branch.steps)
@@ -162,27 +185,29 @@ class Play:
         try:
             async with _room(cast, cast.agent.uses_llm):
                 step = await cast.agent.act(self.situation(branch), cast.llm)
-            _refuse_unwritable(step.text, step.plan, step.reply)
+            refuse_unwritable(step.text, step.plan, step.reply)
             if not calls_left and step.reply is None:
                 step = replace(step, calls=(), results=(), reply=OUT_OF_CALLS)
             if step.calls:
                 stage = "environment"
                 calls = step.calls if cast.agent.counts_steps else step.calls[:calls_left]
-                results = [await branch.session.call(call) for call in calls]
-                step = replace(step, calls=calls, results=tuple(results))
+                results = await carry_out(branch.session, calls)
+                step = replace(step, calls=calls[: len(results)], results=results)
         except ContextOverflowError as error:
-            return _overflown(Role.AGENT, error)
+            return overflown(Role.AGENT, error)
         except DialogueError as error:
-            return _broken(Role.AGENT, (), stage, error)
+            return broken(Role.AGENT, (), stage, error)
         except DrlError:
             raise
         except Exception as error:
-            return _broken(Role.AGENT, (), stage, error)
+            return broken(Role.AGENT, (), stage, error)
         branch.steps += (step,)
-        if step.reply is not None:
-            branch.take(Turn(Role.AGENT, step.reply, branch.steps))
+        hangs_up = any(result.ends for result in step.results)
+        text = "" if hangs_up else step.reply
+        if text is not None:
+            branch.take(Turn(Role.AGENT, text, branch.steps, hangs_up))
             branch.steps = ()
-        return Turn(Role.AGENT, step.reply, (step,))
+        return Turn(Role.AGENT, text, (step,), hangs_up)
 
     async def agent_turn(self, branch: Branch) -> Turn:
         """Steps of the agent until it replies, as one turn."""
@@ -198,18 +223,24 @@ class Play:
         node = tree.add(branch.node, turn, branch.open_goals)
         branch.node = node.id
         if turn.failure is not None:
-            overflown = turn.failure.stage == _OVERFLOW
+            overflown = turn.failure.stage == OVERFLOW
             node.stop = StopReason.CONTEXT_OVERFLOW if overflown else StopReason.ERROR
             # the agent is not to blame for a customer who can hear no more
             node.censored = overflown and turn.role is Role.USER
         if turn.role is Role.AGENT and node.stop is not StopReason.ERROR:
             judgement = await self.cast.reward.judge(
-                self.task, self.cast.environment, self._before(branch), turn, branch.open_goals
+                self.task,
+                self.cast.environment,
+                self._before(branch),
+                turn,
+                branch.open_goals,
+                self.cast.judge_llm,
             )
-            node.events = judgement.events
+            node.events, node.unscored = judgement.events, judgement.unscored
             node.open_goals = branch.open_goals = judgement.open_goals
-        elif turn.hangs_up:
-            node.stop = StopReason.USER_ENDED
+        if turn.hangs_up:
+            of_agent = turn.role is Role.AGENT
+            node.stop = StopReason.AGENT_ENDED if of_agent else StopReason.USER_ENDED
         return node.stop
 
     def _before(self, branch: Branch) -> tuple[Turn, ...]:
@@ -222,7 +253,9 @@ class Play:
         for leaf in tree.leaves():
             if leaf.stop is not StopReason.ERROR:
                 turns = [replace(turn, failure=None) for turn in tree.dialogue(leaf.id)]
-                leaf.score = await self.cast.score.grade(self.task, self.cast.environment, turns)
+                leaf.score = await self.cast.score.grade(
+                    self.task, self.cast.environment, turns, self.cast.judge_llm
+                )
 
 
 async def together(moves: Iterable[Awaitable[_Result]]) -> list[_Result]:
@@ -237,22 +270,6 @@ async def together(moves: Iterable[Awaitable[_Result]]) -> list[_Result]:
         raise
 
 
-async def _carry_out_again(session: Session, turn: Turn, where: str) -> None:
-    """Bring a session to where it was after a stored turn.
-
-    Raises:
-        DataError: a call gives another result than is stored.
-    """
-    for _, _, call, stored in turn.executed():
-        result = await session.call(call)
-        # as JSON, since what is stored went through it
-        if from_json(to_json(result)) != from_json(to_json(stored)):
-            raise DataError(
-                f"{where}: {call.name} gives another result than is stored, so what happened "
-                "there cannot be made again: its data or code has changed, or it draws at random"
-            )
-
-
 def _where(tree: DialogueTree, node: int) -> str:
     return f"task {tree.task_id}, trial {tree.trial}, node {node}"
 
@@ -260,25 +277,3 @@ def _where(tree: DialogueTree, node: int) -> str:
 def _room(cast: Cast, uses_llm: bool) -> AbstractAsyncContextManager[None]:
     """Room for a move of a participant without a model: requests to models are bounded later."""
     return nullcontext() if uses_llm else cast.limit
-
-
-def _overflown(role: Role, error: ContextOverflowError) -> Turn:
-    return Turn(role, "", failure=Failure(_OVERFLOW, str(error)))
-
-
-def _refuse_unwritable(*texts: str | None) -> None:
-    """Half a character (a lone surrogate) can be in no file: such a turn broke.
-
-    Raises:
-        UnicodeEncodeError: a text holds one.
-    """
-    for text in texts:
-        (text or "").encode()
-
-
-def _broken(role: Role, steps: tuple[Step, ...], stage: str, error: Exception) -> Turn:
-    """The turn in which a dialogue broke; the traceback of a fault in the code goes to the log."""
-    cause = f"{type(error).__name__}: {error}"
-    fault = None if isinstance(error, DialogueError) else error
-    _LOG.warning("a dialogue broke in %s: %s", stage, cause, exc_info=fault)
-    return Turn(role, "", steps, failure=Failure(stage, cause))

@@ -6,12 +6,13 @@ A setting without a default gets one for tests in `tests/required.py`.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from drl.environment.base import Environment
 from drl.errors import DrlError
-from drl.types import RewardEvent, Task, Turn
+from drl.llm.base import LLM
+from drl.types import JSON, RewardEvent, Task, Turn
 
 
 class RewardError(DrlError, ValueError):
@@ -20,14 +21,24 @@ class RewardError(DrlError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a turn earned, and which goals (positions in `task.goals`) stay open after it."""
+    """What a turn earned, and which goals (positions in `task.goals`) stay open after it.
+
+    `unscored` tells what could not be judged, and why: that earned nothing, which is not 0.
+    """
 
     events: tuple[RewardEvent, ...]
     open_goals: tuple[int, ...]
+    unscored: tuple[Mapping[str, JSON], ...] = ()
 
 
 class Reward(ABC):
-    """Judges turns during a rollout and grades dialogues after it."""
+    """Judges turns during a rollout and grades dialogues after it.
+
+    `llm` is the judge's model (`llm@judge_llm`), which only rewards that declare `uses_llm` ask.
+    """
+
+    uses_llm: bool = False
+    """Whether it asks a model; a run without `llm@judge_llm` is then refused."""
 
     @property
     def version(self) -> str:
@@ -45,17 +56,24 @@ class Reward(ABC):
         before: Sequence[Turn],
         turn: Turn,
         open_goals: tuple[int, ...],
+        llm: LLM,
     ) -> Judgement:
         """What an agent's turn (or part of one) earns while `open_goals` are open.
 
         `before` holds the finished turns before it, without the task's opening.
+
+        Raises:
+            OutageError, ContextOverflowError, ConfigError: what `llm` raises; let them pass.
         """
 
     @abstractmethod
     async def grade(
-        self, task: Task, environment: Environment, dialogue: Sequence[Turn]
+        self, task: Task, environment: Environment, dialogue: Sequence[Turn], llm: LLM
     ) -> float | None:
         """The score of a whole dialogue, in [0, 1] for goal rewards; None is *unscored*, not 0.
 
         `dialogue` is what was said after the task's opening.
+
+        Raises:
+            OutageError, ContextOverflowError, ConfigError: as `judge`.
         """

@@ -21,6 +21,7 @@ from pathlib import Path
 from drl.domains.own.modules import LoadingError, content_digest
 from drl.environment.base import Environment
 from drl.errors import ConfigError
+from drl.llm.base import LLM
 from drl.reward._own_function import DIALOGUE, Messages, load_reward
 from drl.reward._said import is_said
 from drl.reward.base import Judgement, Reward
@@ -70,6 +71,7 @@ class FunctionReward(Reward):
         before: Sequence[Turn],
         turn: Turn,
         open_goals: tuple[int, ...],
+        llm: LLM,
     ) -> Judgement:
         """What the turn earned, once the agent has spoken; goals stay as they are.
 
@@ -81,7 +83,7 @@ class FunctionReward(Reward):
         return Judgement(await self._rewards(task, turn.text or ""), open_goals)
 
     async def grade(
-        self, task: Task, environment: Environment, dialogue: Sequence[Turn]
+        self, task: Task, environment: Environment, dialogue: Sequence[Turn], llm: LLM
     ) -> float | None:
         """What its turns, or the last of them, are worth; unscored when it broke.
 

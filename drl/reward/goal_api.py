@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from drl.environment.base import Environment
+from drl.llm.base import LLM
 from drl.reward.base import Judgement, Reward
-from drl.types import Goal, RewardEvent, Task, ToolCall, ToolResult, Turn
+from drl.types import Goal, RewardEvent, Role, Task, ToolCall, ToolResult, Turn
 
 
 @dataclass(kw_only=True)
@@ -28,6 +29,7 @@ class GoalApiReward(Reward):
         before: Sequence[Turn],
         turn: Turn,
         open_goals: tuple[int, ...],
+        llm: LLM,
     ) -> Judgement:
         """Every goal that this turn reached, each with the call that reached it."""
         context = (
@@ -45,14 +47,14 @@ class GoalApiReward(Reward):
         return Judgement(tuple(events), tuple(still_open))
 
     async def grade(
-        self, task: Task, environment: Environment, dialogue: Sequence[Turn]
+        self, task: Task, environment: Environment, dialogue: Sequence[Turn], llm: LLM
     ) -> float | None:
         """Share of the goals reached over all calls; unscored without goals or when it broke."""
         if not task.goals or any(turn.failure for turn in dialogue):
             return None
         still_open = list(range(len(task.goals)))
         for turn in dialogue:
-            for _, _, call, result in turn.executed():
+            for _, _, call, result in turn.executed() if turn.role is Role.AGENT else ():
                 for index in _reached(task, environment, call, result, still_open, task.goals):
                     still_open.remove(index)
         return 1 - len(still_open) / len(task.goals)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from drl.environment.base import Environment
 from drl.errors import ConfigError, RunError
+from drl.llm.base import LLM
 from drl.reward._said import is_said
 from drl.reward._turn_scores import TurnScores
 from drl.reward.base import Judgement, Reward
@@ -65,6 +66,7 @@ class TurnModelReward(Reward):
         before: Sequence[Turn],
         turn: Turn,
         open_goals: tuple[int, ...],
+        llm: LLM,
     ) -> Judgement:
         """What the turn earned, once the agent has spoken; goals stay as they are.
 
@@ -77,7 +79,7 @@ class TurnModelReward(Reward):
         return Judgement((RewardEvent(amount, "turn_model"),), open_goals)
 
     async def grade(
-        self, task: Task, environment: Environment, dialogue: Sequence[Turn]
+        self, task: Task, environment: Environment, dialogue: Sequence[Turn], llm: LLM
     ) -> float | None:
         """What its turns, or the last of them, are worth; unscored when it broke.
 

@@ -1,13 +1,14 @@
 """Several rewards as one, each with a weight."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from drl.environment.base import Environment
 from drl.errors import ConfigError
+from drl.llm.base import LLM
 from drl.reward.base import Judgement, Reward
-from drl.types import Task, Turn
+from drl.types import JSON, RewardEvent, Task, Turn
 
 
 @dataclass(kw_only=True)
@@ -23,6 +24,7 @@ class WeightedReward(Reward):
 
     def __post_init__(self) -> None:
         """Check that each reward has a weight."""
+        self.uses_llm = any(reward.uses_llm for reward in self.rewards.values())
         if not self.rewards:
             raise ConfigError(
                 "reward.rewards={} names no reward; add +reward@reward.rewards.NAME=OPTION and "
@@ -51,24 +53,28 @@ class WeightedReward(Reward):
         before: Sequence[Turn],
         turn: Turn,
         open_goals: tuple[int, ...],
+        llm: LLM,
     ) -> Judgement:
         """What the turn earned with each, in their order."""
-        events = []
+        events: list[RewardEvent] = []
+        unscored: list[Mapping[str, JSON]] = []
         still_open = set(open_goals)
         for name, reward in self.rewards.items():
-            judgement = await reward.judge(task, environment, before, turn, open_goals)
+            judgement = await reward.judge(task, environment, before, turn, open_goals, llm)
             weight = self.weights[name]
             events += [replace(event, amount=weight * event.amount) for event in judgement.events]
+            unscored += judgement.unscored
             still_open.intersection_update(judgement.open_goals)
-        return Judgement(tuple(events), tuple(goal for goal in open_goals if goal in still_open))
+        left = tuple(goal for goal in open_goals if goal in still_open)
+        return Judgement(tuple(events), left, tuple(unscored))
 
     async def grade(
-        self, task: Task, environment: Environment, dialogue: Sequence[Turn]
+        self, task: Task, environment: Environment, dialogue: Sequence[Turn], llm: LLM
     ) -> float | None:
         """The weighted sum of the grades."""
         total = 0.0
         for name, reward in self.rewards.items():
-            grade = await reward.grade(task, environment, dialogue)
+            grade = await reward.grade(task, environment, dialogue, llm)
             if grade is None:
                 return None
             total += self.weights[name] * grade

@@ -39,6 +39,8 @@ class JoshRollout(Rollout):
     `resolve_censored`: continue each branch that a collapse censored so many times to find out
     how it ends.
     `final_harvest`: branches after the last reward count; otherwise they are censored.
+    `stop_at_goals`: the search ends with its last goal; otherwise the golden branch goes on alone
+    until somebody ends it, for grades that look at what is said and done after it.
     `allow_greedy`: accept an agent whose siblings are all equal (a control).
     """
 
@@ -52,6 +54,7 @@ class JoshRollout(Rollout):
     label_cut: Literal["censored", "failed"]
     resolve_censored: int
     final_harvest: bool
+    stop_at_goals: bool
     allow_greedy: bool
     concurrency: int
 
@@ -116,6 +119,8 @@ class _Search:
         self.play = play
         self.tree = tree
         self.censored: list[Branch] = []
+        self.ended: list[Branch] = []
+        """Branches that the agent itself has ended in the phase that goes on."""
         self.last_collapse = 0
         """The first node after it."""
 
@@ -147,6 +152,7 @@ class _Search:
 
     async def _agent_phase(self, live: list[Branch]) -> list[Branch]:
         """One agent turn on every live branch, after branching where the beam has room."""
+        self.ended = []
         if self.settings.branch_at == "turn":
             live = self._expand(live)
             turns = await together(self.play.agent_turn(branch) for branch in live)
@@ -164,9 +170,9 @@ class _Search:
     def _expand(self, live: list[Branch], done: Sequence[Branch] = ()) -> list[Branch]:
         """Every branch but those `done` becomes `branching` equal ones, if the beam holds all.
 
-        Without goals there is nothing to search for, so the one dialogue goes on alone.
+        Without open goals there is nothing to search for, so the one dialogue goes on alone.
         """
-        is_vain = self.settings.cuts_branches and not self.tree.num_goals
+        is_vain = self.settings.cuts_branches and not any(branch.open_goals for branch in live)
         branching = 1 if is_vain else self.settings.branching
         num_after = (len(live) - len(done)) * branching + len(done)
         if branching == 1 or num_after > self.settings.beam_size:
@@ -181,19 +187,28 @@ class _Search:
         """Store a turn on each branch, in order; those that go on."""
         alive = []
         for branch, turn in zip(live, turns, strict=True):
-            if await self.play.record(self.tree, branch, turn) is None:
+            was_won = bool(self.tree.num_goals) and not branch.open_goals
+            stop = await self.play.record(self.tree, branch, turn)
+            if self.settings.cuts_branches and was_won:
+                self.tree.mark_golden(_node(branch))  # it goes on alone
+            if stop is None:
                 alive.append(branch)
+            elif stop is StopReason.AGENT_ENDED:
+                self.ended.append(branch)
         return alive
 
     def _collapse(self, live: list[Branch], num_open: int) -> list[Branch]:
-        """Cut every branch but one of the rewarded, if any was; those that go on."""
-        rewarded = [branch for branch in live if len(branch.open_goals) < num_open]
+        """Cut every branch but one of the rewarded, if any was; those that go on.
+
+        A branch that the agent has ended goes on nowhere, so with goals open it is the last choice.
+        """
+        rewarded = [branch for branch in (*live, *self.ended) if len(branch.open_goals) < num_open]
         if not rewarded:
             return live
         self.last_collapse = len(self.tree.nodes)
         target = rewarded[0]
         if self.settings.collapse_to == "most_goals":
-            target = min(rewarded, key=lambda branch: len(branch.open_goals))
+            target = min(rewarded, key=self._distance)
         self.tree.mark_golden(_node(target))
         for branch in live:
             if branch is target:
@@ -203,10 +218,17 @@ class _Search:
             if branch not in rewarded and self.settings.label_cut == "censored":
                 leaf.censored = True
                 self.censored.append(branch)
-        return [target]
+        return [target] if target in live else []
+
+    def _distance(self, branch: Branch) -> tuple[bool, int]:
+        """How far a branch is from all goals; a dead end is farther than whatever goes on."""
+        num_open = len(branch.open_goals)
+        return bool(num_open) and branch in self.ended, num_open
 
     def _unfinished(self, live: list[Branch]) -> list[Branch]:
-        """Stop the branches that have reached every goal; those that go on."""
+        """Stop the branches that have reached every goal, if that ends them; those that go on."""
+        if not self.settings.stop_at_goals:
+            return live
         done = [branch for branch in live if self.tree.num_goals and not branch.open_goals]
         self._stop(done, StopReason.GOALS_REACHED)
         return [branch for branch in live if branch not in done]

@@ -14,17 +14,23 @@ from drl.types import Task
 
 @dataclass(kw_only=True)
 class SingleRollout(Rollout):
-    """Plays one dialogue of at most `max_steps` agent turns."""
+    """Plays one dialogue of at most `max_steps` agent turns.
+
+    `max_calls` bounds the agent's steps, as tau-bench does; the turn that passes it is played.
+    """
 
     is_search = False
     cuts_branches = False
 
     max_steps: int
+    max_calls: int | None
     concurrency: int
 
     def __post_init__(self) -> None:
         """Check the settings."""
         check_positive("rollout", max_steps=self.max_steps, concurrency=self.concurrency)
+        if self.max_calls is not None:
+            check_positive("rollout", max_calls=self.max_calls)
 
     def check(self, agent: Agent) -> None:
         """Any agent will do."""
@@ -33,7 +39,14 @@ class SingleRollout(Rollout):
         """The one dialogue, as a tree without branches."""
         tree = DialogueTree.of(task, trial)
         play = Play(task, trial, cast)
-        await play_dialogue(tree, play, play.start(), max_steps=self.max_steps)
+        await play_dialogue(
+            tree,
+            play,
+            play.start(),
+            max_steps=self.max_steps,
+            max_calls=self.max_calls,
+            is_cut_by_calls=False,
+        )
         tree.mark_successful()
         await play.grade(tree)
         return tree

@@ -50,6 +50,7 @@ async def playing(parts: Parts, board: Switchboard, concurrency: int) -> AsyncIt
             limit=limit,
             llm=line(parts.llm, "llm"),
             user_llm=line(parts.user_llm, "user_llm"),
+            judge_llm=line(parts.judge_llm, "judge_llm"),
         )
     except (asyncio.CancelledError, KeyboardInterrupt):
         at_most_s = GRACE_S

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from drl.llm.base import LLM
-from drl.types import Brief, Place, Turn
+from drl.types import Brief, Place, Step, Toolbox, Turn
 
 END_OF_CONVERSATION = "END_CONVERSATION"
 """A customer who writes this hangs up; the word stays in the transcript."""
@@ -17,12 +17,19 @@ END_OF_CONVERSATION = "END_CONVERSATION"
 
 @dataclass(frozen=True, slots=True)
 class Encounter:
-    """What a customer knows: its brief, and both sides' public turns (its own with steps)."""
+    """What a customer knows: its brief, and both sides' public turns (its own with steps).
+
+    `toolbox` holds its own tools, where the environment gives it some, and `steps` are those of
+    the turn in progress, with their results. `must_speak` says that it has used up its calls.
+    """
 
     brief: Brief
     history: tuple[Turn, ...]
     seed: int
     place: Place | None = None
+    toolbox: Toolbox | None = None
+    steps: tuple[Step, ...] = ()
+    must_speak: bool = False
 
 
 class UserSimulator(ABC):
@@ -34,6 +41,9 @@ class UserSimulator(ABC):
     @abstractmethod
     async def speak(self, encounter: Encounter, llm: LLM) -> Turn:
         """The customer's next turn (role user); `hangs_up` ends the dialogue.
+
+        One that uses its tools gives part of a turn: no text, and a step with calls. They are
+        carried out, and it is asked again.
 
         Raises:
             OutageError, ContextOverflowError, ConfigError: what `llm` raises; let them pass.

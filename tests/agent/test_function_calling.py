@@ -27,8 +27,9 @@ TWO = uses(("search", '{"area": "north"}'), ("book", ""), text="Both at once.")
 
 def agent(**changes: object) -> FunctionCallingAgent:
     given: dict[str, object] = {
-        **{"temperature": 1.0, "top_p": None, "top_k": None},
-        **{"max_tokens": 256, "max_tool_calls": 3},
+        **{"style": "desk", "temperature": 1.0, "top_p": None, "top_k": None},
+        **{"max_tokens": 256, "max_tool_calls": 3, "first_call_only": False},
+        **{"demonstrations": None, "num_demonstrations": 5, "demonstrations_seed": 0},
     }
     return FunctionCallingAgent(**given | changes)  # type: ignore[arg-type]
 
@@ -187,7 +188,7 @@ def test_a_reply_that_was_put_in_is_shown_as_said():
 def test_bad_json_counts_as_a_call_and_costs_no_more():
     llm = says(uses(("x", "{")), uses(("x", "{}"), ("y", "{}"), ("z", "{}")), "Done.")
     cast = replace(cast_of(agent(), ScriptedUser(ends_at=1)), llm=llm)
-    rollout = SingleRollout(max_steps=1, concurrency=1)
+    rollout = SingleRollout(max_steps=1, max_calls=None, concurrency=1)
     tree = asyncio.run(rollout.run(task_of("y"), 0, cast))
     turn = tree.nodes[1].turn
     assert turn.text == "Done."

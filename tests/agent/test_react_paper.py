@@ -88,7 +88,7 @@ def test_several_commands_all_count_and_are_recorded_by_turns():
 def test_three_requests_without_a_reply_end_the_turn_with_an_error():
     llm = says(f"{CALL} {CALL}", "Hello!", CALL)
     cast = replace(cast_of(AGENT, ScriptedUser(ends_at=1)), llm=llm)
-    rollout = SingleRollout(max_steps=1, concurrency=1)
+    rollout = SingleRollout(max_steps=1, max_calls=None, concurrency=1)
     tree = asyncio.run(rollout.run(task_of("x"), 0, cast))
     turn = tree.nodes[1].turn
     assert len(llm.requests) == 3

@@ -4,7 +4,17 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-from agent.react_agents import CALL, CUSTOMER, REPLY, STYLES, act, chat, react, situation
+from agent.react_agents import (
+    CALL,
+    CUSTOMER,
+    REPLY,
+    STYLES,
+    TAU_STYLES,
+    act,
+    chat,
+    react,
+    situation,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scripted import ScriptedUser, cast_of, josh, task_of
@@ -21,7 +31,7 @@ from drl.types import Role, Step, StopReason, ToolResult, Turn
 
 
 def play(agent: ReactAgent, llm: ScriptedLLM, *kinds: str) -> DialogueTree:
-    rollout = SingleRollout(max_steps=1, concurrency=8)
+    rollout = SingleRollout(max_steps=1, max_calls=None, concurrency=8)
     return asyncio.run(rollout.run(task_of(*kinds or ("x",)), 0, cast(agent, llm)))
 
 
@@ -47,7 +57,7 @@ def test_an_error_is_told_to_the_model_and_an_empty_output_is_never_shown_as_emp
     assert error[1].startswith('APIRETURN {"error": "Nothing was done: ')
 
 
-@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("style", [*STYLES, *TAU_STYLES])
 def test_two_megabytes_are_refused_kept_and_not_sent_again(style):
     text = "SAY " + "SPEAK so " * 230_000
     step = act(text, style=style)
@@ -123,6 +133,7 @@ ANY_TEXT = (
                 *("PLAN ", "SPEAK ", "APICALL ", MARK, "APIRETURN ", " ", "\n", "\\", "CALL "),
                 *("SAY ", "RETURN ", '{"name": "search_hotel", "parameters": {}}', "é"),
                 *('{"search_hotel":{"area":"north"}}', "{", "}", "hello", "\ud800", "\x00"),
+                *("Thought:", "Action:", '{"name": "x", "arguments": {}}', "respond"),
             ]
         ),
         max_size=12,
@@ -131,7 +142,11 @@ ANY_TEXT = (
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.lists(ANY_TEXT, min_size=1, max_size=4), st.booleans(), st.sampled_from(STYLES))
+@given(
+    st.lists(ANY_TEXT, min_size=1, max_size=4),
+    st.booleans(),
+    st.sampled_from((*STYLES, *TAU_STYLES)),
+)
 def test_no_output_whatever_breaks_a_step_or_the_prompt_after_it(texts, must_reply, style):
     agent = react(style)
     steps: tuple[Step, ...] = ()

@@ -10,6 +10,7 @@ from unittest.mock import ANY
 import pytest
 import yaml
 from compat.toolwoz_program import converse, options, search
+from scripted import NO_JUDGE
 
 from drl.agent._react import parse
 from drl.agent.rule import RuleAgent
@@ -62,7 +63,7 @@ def paid(task: Task, turns: list[Turn]) -> float:
         reward, still_open, total = GoalApiReward(judge_against="open"), None, 0.0
         for turn in turns:
             still_open = range(len(task.goals)) if still_open is None else still_open
-            judgement = await reward.judge(task, TOOLS, (), turn, tuple(still_open))
+            judgement = await reward.judge(task, TOOLS, (), turn, tuple(still_open), NO_JUDGE)
             still_open = judgement.open_goals
             total += sum(event.amount for event in judgement.events)
         return total
@@ -71,7 +72,7 @@ def paid(task: Task, turns: list[Turn]) -> float:
 
 
 def graded(task: Task, turns: list[Turn]) -> float:
-    grade = asyncio.run(GoalApiReward(judge_against="task").grade(task, TOOLS, turns))
+    grade = asyncio.run(GoalApiReward(judge_against="task").grade(task, TOOLS, turns, NO_JUDGE))
     assert grade is not None
     return grade
 

@@ -28,7 +28,7 @@ VARIANTS = [[f"credit={choice}"] for choice in options(CONF, "credit")] + [
 ]
 LEFT_OUT = (StopReason.ERROR, StopReason.COLLAPSED)
 ROLLOUTS: list[Rollout] = [
-    SingleRollout(max_steps=4, concurrency=64),
+    SingleRollout(max_steps=4, max_calls=None, concurrency=64),
     BestOfNRollout(num_dialogues=3, agent_calls=None, max_steps=4, concurrency=64),
     josh(max_steps=4, collapse_to="never"),
     josh(max_steps=4, collapse_to="never", branch_at="step"),
@@ -156,7 +156,7 @@ def test_equal_trees_get_equal_credit_and_none_is_changed(credit):
 
 
 def test_a_tree_of_which_nothing_can_be_learned_gives_nothing(credit):
-    broken = grown(SingleRollout(max_steps=1, concurrency=64), seed=0)
+    broken = grown(SingleRollout(max_steps=1, max_calls=None, concurrency=64), seed=0)
     for leaf in broken.leaves():
         leaf.stop, leaf.score = StopReason.ERROR, None
     for tree in (DialogueTree("task", 0, 1), broken):

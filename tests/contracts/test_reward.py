@@ -5,7 +5,7 @@ import pytest
 import required
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted import CountingWorld, task_of
+from scripted import NO_JUDGE, CountingWorld, task_of
 
 from drl.reward.base import Reward
 from drl.runtime.compose import compose, options
@@ -41,16 +41,18 @@ def test_turn_rewards_add_up_to_the_grade(reward, goals, turns):
     dialogue = [turn_of(names) for names in turns]
     open_goals, total = tuple(range(len(goals))), 0.0
     for place, turn in enumerate(dialogue):
-        judgement = asyncio.run(reward.judge(task, world, dialogue[:place], turn, open_goals))
+        judgement = asyncio.run(
+            reward.judge(task, world, dialogue[:place], turn, open_goals, NO_JUDGE)
+        )
         assert set(judgement.open_goals) <= set(open_goals)
         total += sum(event.amount for event in judgement.events)
         open_goals = judgement.open_goals
-    assert asyncio.run(reward.grade(task, world, dialogue)) == pytest.approx(total)
+    assert asyncio.run(reward.grade(task, world, dialogue, NO_JUDGE)) == pytest.approx(total)
 
 
 def test_the_customer_earns_nothing_and_what_broke_is_unscored(reward):
     task, world = task_of("a"), CountingWorld()
-    judgement = asyncio.run(reward.judge(task, world, (), Turn(Role.USER, "a"), (0,)))
+    judgement = asyncio.run(reward.judge(task, world, (), Turn(Role.USER, "a"), (0,), NO_JUDGE))
     assert judgement.events == ()
     broken = Turn(Role.AGENT, "", failure=Failure("agent", "boom"))
-    assert asyncio.run(reward.grade(task, world, [broken])) is None
+    assert asyncio.run(reward.grade(task, world, [broken], NO_JUDGE)) is None

@@ -48,7 +48,7 @@ BY_COUNT = BestOfNRollout(num_dialogues=3, agent_calls=None, max_steps=2, concur
 BY_BUDGET = BestOfNRollout(num_dialogues=None, agent_calls=4, max_steps=3, concurrency=64)
 
 SAMPLES: dict[str, tuple[Game, Rollout, int]] = {
-    "one dialogue": (UNEVEN, SingleRollout(max_steps=3, concurrency=64), 1),
+    "one dialogue": (UNEVEN, SingleRollout(max_steps=3, max_calls=None, concurrency=64), 1),
     "three dialogues": (SHORT, BY_COUNT, 3),
     "a beam of two": (LONG, uncut(beam_size=2, max_steps=3), 1),
     "a beam of two that branches again": (UNEVEN, uncut(beam_size=2, max_steps=3), 1),

@@ -11,7 +11,7 @@ from drl.types import Failure, Role, StopReason, Turn
 
 
 def rolled(task, act) -> DialogueTree:
-    rollout = SingleRollout(max_steps=1, concurrency=1)
+    rollout = SingleRollout(max_steps=1, max_calls=None, concurrency=1)
     return asyncio.run(rollout.run(task, 0, cast_of(ScriptedAgent(act))))
 
 
@@ -45,3 +45,16 @@ def test_trials_of_one_task_are_kept_together():
     assert summary["mean_reward"] == {"value": 0.5, "low": 0.5, "high": 0.5, "n": 1}
     assert summary["pass_hat_k"]["1"]["value"] == 0.5
     assert summary["pass_hat_k"]["2"]["value"] == 0
+
+
+def test_groups_of_tasks_are_reported_apart():
+    reach = lambda s: say() if s.steps else hit("a")  # noqa: E731
+    seen = replace(task_of("a", "b", id="1"), groups={"user": "seen"})  # reaches 1 of 2
+    new = replace(task_of("a", id="2"), groups={"user": "unseen"})
+    other = task_of("a", id="3")
+    tasks = [seen, new, other]
+    groups = tally(tasks, [rolled(task, reach) for task in tasks]).to_json()["per_group"]
+    assert groups == {
+        "user: seen": {"value": 0.5, "low": 0.5, "high": 0.5, "n": 1},
+        "user: unseen": {"value": 1, "low": 1, "high": 1, "n": 1},
+    }

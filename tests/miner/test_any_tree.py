@@ -175,7 +175,7 @@ def test_prompts_are_those_that_its_model_was_given_in_play(style):
     said = {"full": f"SPEAK done {MARK}", "compact": "SAY done", "paper": "SPEAK done"}[style]
     llm = says("gibberish", output, output, said, said, output, said, "gibberish", said)
     cast = replace(cast_of(agent, ScriptedUser(ends_at=3)), llm=llm)
-    rollout = SingleRollout(max_steps=3, concurrency=8)
+    rollout = SingleRollout(max_steps=3, max_calls=None, concurrency=8)
     tree = asyncio.run(rollout.run(task_of("a"), 0, cast))
     dialogues = Dialogues(Harvest(run="run", tree=tree, toolbox=Toolbox(()), agent=agent))
     outputs = [output for node in tree.nodes for output in dialogues.outputs(node.id)]

@@ -31,7 +31,7 @@ class RaisingUser(ScriptedUser):
 
 
 def play(agent: ScriptedAgent, user: ScriptedUser | None = None) -> DialogueTree:
-    rollout = SingleRollout(max_steps=3, concurrency=1)
+    rollout = SingleRollout(max_steps=3, max_calls=None, concurrency=1)
     return asyncio.run(rollout.run(task_of("a", "b"), 0, cast_of(agent, user)))
 
 

@@ -12,6 +12,7 @@ from scripted import say as says
 
 from drl.agent.base import Situation
 from drl.environment.base import Environment
+from drl.llm.base import LLM
 from drl.miner.base import SFTRow
 from drl.miner.josh_paper import JoshPaperMiner
 from drl.play.moves import Play
@@ -28,7 +29,7 @@ def spoken(role: Role, text: str) -> Turn:
 
 
 BEFORE = (spoken(Role.USER, "hi"), spoken(Role.AGENT, "hello"), spoken(Role.USER, "well?"))
-SINGLE = SingleRollout(max_steps=2, concurrency=1)
+SINGLE = SingleRollout(max_steps=2, max_calls=None, concurrency=1)
 ROLLOUTS: list[Rollout] = [
     SINGLE,
     BestOfNRollout(num_dialogues=2, agent_calls=None, max_steps=2, concurrency=1),
@@ -59,12 +60,13 @@ class Listening(Reward):
         before: Sequence[Turn],
         turn: Turn,
         open_goals: tuple[int, ...],
+        llm: LLM,
     ) -> Judgement:
         self.before.append([turn.text for turn in before])
         return Judgement((), open_goals)
 
     async def grade(
-        self, task: Task, environment: Environment, dialogue: Sequence[Turn]
+        self, task: Task, environment: Environment, dialogue: Sequence[Turn], llm: LLM
     ) -> float | None:
         self.graded.append([turn.text for turn in dialogue])
         return 0.0

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted import CountingWorld, say
+from scripted import NO_JUDGE, CountingWorld, say
 
 from drl.errors import ConfigError
 from drl.reward.base import RewardError
@@ -30,12 +30,14 @@ def spoken(text: str) -> Turn:
 
 
 def events(name: str, text: str, task: Task | None = None) -> tuple[RewardEvent, ...]:
-    judged = reward_of(name).judge(task or task_of(), CountingWorld(), (), spoken(text), ())
+    judged = reward_of(name).judge(
+        task or task_of(), CountingWorld(), (), spoken(text), (), NO_JUDGE
+    )
     return asyncio.run(judged).events
 
 
 def grade(reward: FunctionReward, *turns: Turn) -> float | None:
-    return asyncio.run(reward.grade(task_of(), CountingWorld(), turns))
+    return asyncio.run(reward.grade(task_of(), CountingWorld(), turns, NO_JUDGE))
 
 
 def refusal(name: str, text: str = "a text", **row: object) -> str:
@@ -90,7 +92,8 @@ def test_numbers_of_other_libraries_count(value):
 def test_the_rewards_of_turns_add_up_to_the_grade(texts):
     reward, turns = reward_of("brevity"), [spoken(text) for text in texts]
     paid = [
-        asyncio.run(reward.judge(task_of(), CountingWorld(), (), turn, (2, 0))) for turn in turns
+        asyncio.run(reward.judge(task_of(), CountingWorld(), (), turn, (2, 0), NO_JUDGE))
+        for turn in turns
     ]
     assert all(judgement.open_goals == (2, 0) for judgement in paid)
     total = sum(event.amount for judgement in paid for event in judgement.events)
@@ -99,7 +102,7 @@ def test_the_rewards_of_turns_add_up_to_the_grade(texts):
 
 def test_at_the_end_only_the_last_turn_counts_and_nothing_is_paid_before():
     reward = reward_of("brevity", every_turn=False)
-    judged = reward.judge(task_of(), CountingWorld(), (), spoken("abc"), ())
+    judged = reward.judge(task_of(), CountingWorld(), (), spoken("abc"), (), NO_JUDGE)
     assert asyncio.run(judged).events == ()
     assert grade(reward, spoken(""), Turn(Role.USER, "no"), spoken("abc")) == 0.25
 
@@ -115,7 +118,7 @@ def test_only_what_the_agent_said_is_rewarded():
     call = Turn(Role.AGENT, None, (Step("x", calls=(ToolCall("find", {}),)),))
     broken = Turn(Role.AGENT, "", failure=Failure("agent", "boom"))
     for turn in (Turn(Role.USER, "abc"), call, broken):
-        judged = reward_of("brevity").judge(task_of(), CountingWorld(), (), turn, ())
+        judged = reward_of("brevity").judge(task_of(), CountingWorld(), (), turn, (), NO_JUDGE)
         assert asyncio.run(judged).events == ()
     assert grade(reward_of("brevity"), broken) is None
 
@@ -128,11 +131,11 @@ def test_a_text_of_one_task_is_asked_for_once_and_that_of_another_task_anew(tmp_
     first, second = task_of(), task_of()
 
     def judge(task: Task) -> float:
-        judged = asyncio.run(reward.judge(task, CountingWorld(), (), spoken("abc"), ()))
+        judged = asyncio.run(reward.judge(task, CountingWorld(), (), spoken("abc"), (), NO_JUDGE))
         return judged.events[0].amount
 
     assert [judge(first), judge(first), judge(second)] == [1.0, 1.0, 2.0]
-    assert asyncio.run(reward.grade(first, CountingWorld(), [spoken("abc")])) == 1.0
+    assert asyncio.run(reward.grade(first, CountingWorld(), [spoken("abc")], NO_JUDGE)) == 1.0
 
 
 @pytest.mark.parametrize(

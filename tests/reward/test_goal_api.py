@@ -2,7 +2,7 @@ import asyncio
 from collections.abc import Sequence
 
 import pytest
-from scripted import CountingWorld, say, task_of
+from scripted import NO_JUDGE, CountingWorld, say, task_of
 
 from drl.reward.goal_api import GoalApiReward
 from drl.types import Failure, Goal, Role, Step, ToolCall, ToolResult, Turn
@@ -28,7 +28,9 @@ class BookFirst(CountingWorld):
 def test_a_call_is_judged_against_all_goals_or_the_open_ones(against, reached):
     task = task_of("search", "book")
     reward = GoalApiReward(judge_against=against)
-    judgement = asyncio.run(reward.judge(task, BookFirst(), (), agent_turn("search"), (0,)))
+    judgement = asyncio.run(
+        reward.judge(task, BookFirst(), (), agent_turn("search"), (0,), NO_JUDGE)
+    )
     assert (judgement.open_goals == ()) is reached
 
 
@@ -38,24 +40,26 @@ def test_rewards_of_a_dialogue_add_up_to_its_grade():
     turns = [agent_turn("b", "x"), Turn(Role.USER, "more"), agent_turn("b", "b", "a")]
     total, open_goals = 0.0, (0, 1, 2, 3)
     for turn in turns:
-        judgement = asyncio.run(reward.judge(task, world, (), turn, open_goals))
+        judgement = asyncio.run(reward.judge(task, world, (), turn, open_goals, NO_JUDGE))
         total += sum(event.amount for event in judgement.events)
         open_goals = judgement.open_goals
     # a, b and b of the four goals
     assert total == pytest.approx(3 / 4)
-    assert asyncio.run(reward.grade(task, world, turns)) == pytest.approx(total)
+    assert asyncio.run(reward.grade(task, world, turns, NO_JUDGE)) == pytest.approx(total)
     assert open_goals == (3,)
 
 
 def test_what_broke_or_has_no_goals_is_unscored_not_zero():
     reward = GoalApiReward(judge_against="task")
     broken = [agent_turn("a", failure=Failure("agent", "boom"))]
-    assert asyncio.run(reward.grade(task_of("a"), CountingWorld(), broken)) is None
-    assert asyncio.run(reward.grade(task_of(), CountingWorld(), [agent_turn("a")])) is None
+    assert asyncio.run(reward.grade(task_of("a"), CountingWorld(), broken, NO_JUDGE)) is None
+    assert (
+        asyncio.run(reward.grade(task_of(), CountingWorld(), [agent_turn("a")], NO_JUDGE)) is None
+    )
 
 
 def test_text_that_could_not_be_read_earns_nothing_and_breaks_nothing():
     unread = Step("gibberish", results=(ToolResult(None, error="no command found"),))
     turn = Turn(Role.AGENT, "sorry", (unread, say("sorry")))
     reward = GoalApiReward(judge_against="task")
-    assert asyncio.run(reward.grade(task_of("a"), CountingWorld(), [turn])) == 0
+    assert asyncio.run(reward.grade(task_of("a"), CountingWorld(), [turn], NO_JUDGE)) == 0

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from scripted import CountingWorld, say, task_of
+from scripted import NO_JUDGE, CountingWorld, say, task_of
 
 from drl.errors import ConfigError
 from drl.reward._turn_scores import TurnScores
@@ -37,7 +37,9 @@ def played(reward: TurnModelReward, task: Task, dialogue: list[Turn]) -> list[fl
         amounts = []
         for place, turn in enumerate(dialogue):
             if turn.role is Role.AGENT:
-                given = await reward.judge(task, CountingWorld(), dialogue[:place], turn, ())
+                given = await reward.judge(
+                    task, CountingWorld(), dialogue[:place], turn, (), NO_JUDGE
+                )
                 amounts += [event.amount for event in given.events]
         return amounts
 
@@ -45,7 +47,7 @@ def played(reward: TurnModelReward, task: Task, dialogue: list[Turn]) -> list[fl
 
 
 def grade(reward: TurnModelReward, task: Task, dialogue: list[Turn]) -> float | None:
-    return asyncio.run(reward.grade(task, CountingWorld(), dialogue))
+    return asyncio.run(reward.grade(task, CountingWorld(), dialogue, NO_JUDGE))
 
 
 def model_rewards(dialogue: list[Turn]) -> list[float]:

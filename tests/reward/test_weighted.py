@@ -4,7 +4,7 @@ import asyncio
 import math
 
 import pytest
-from scripted import CountingWorld, hit, say, task_of
+from scripted import NO_JUDGE, CountingWorld, hit, say, task_of
 
 from drl.errors import ConfigError
 from drl.reward.base import Reward
@@ -33,7 +33,9 @@ def done(*kinds: str) -> Turn:
 
 def test_events_keep_their_sources_and_are_weighted_and_goals_close():
     task = task_of("a", "b")
-    judged = both(goals=2.0, short=-1.0).judge(task, CountingWorld(), (), done("b"), (0, 1))
+    judged = both(goals=2.0, short=-1.0).judge(
+        task, CountingWorld(), (), done("b"), (0, 1), NO_JUDGE
+    )
     judgement = asyncio.run(judged)
     assert judgement.open_goals == (0,)
     goal, short = judgement.events
@@ -44,9 +46,9 @@ def test_events_keep_their_sources_and_are_weighted_and_goals_close():
 def test_a_grade_is_the_weighted_sum_and_unscored_where_one_is():
     dialogue = [done("a")]
     weighted = both(goals=2.0, short=-1.0)
-    graded = weighted.grade(task_of("a", "b"), CountingWorld(), dialogue)
+    graded = weighted.grade(task_of("a", "b"), CountingWorld(), dialogue, NO_JUDGE)
     assert asyncio.run(graded) == 2.0 * 1 / 2 - 1 / 4
-    no_goals = weighted.grade(task_of(), CountingWorld(), dialogue)
+    no_goals = weighted.grade(task_of(), CountingWorld(), dialogue, NO_JUDGE)
     assert asyncio.run(no_goals) is None
 
 
@@ -84,7 +86,7 @@ def test_the_command_line_nests_rewards_even_weighted_ones():
         "+reward.rewards.inner.weights.goals=0.5",
         "+reward.weights.inner=4.0",
     )
-    graded = reward.grade(task_of("a", "b"), CountingWorld(), [done("a")])
+    graded = reward.grade(task_of("a", "b"), CountingWorld(), [done("a")], NO_JUDGE)
     assert asyncio.run(graded) == 4.0 * 0.5 * 1 / 2
 
 

@@ -60,7 +60,9 @@ def test_exactly_one_positive_size_decides(sizes):
 
 def test_a_single_dialogue_is_the_first_of_n():
     task, agent = task_of("goal_0", "goal_1"), ScriptedAgent(lucky(0.3))
-    single = asyncio.run(SingleRollout(max_steps=5, concurrency=1).run(task, 0, cast_of(agent)))
+    single = asyncio.run(
+        SingleRollout(max_steps=5, max_calls=None, concurrency=1).run(task, 0, cast_of(agent))
+    )
     forest = asyncio.run(best_of_n(3).run(task, 0, cast_of(agent)))
     first = forest.nodes[: len(single.nodes)]
     assert [node.turn for node in first] == [node.turn for node in single.nodes]

@@ -272,7 +272,7 @@ def test_an_agent_that_never_varies_is_refused_unless_asked_for():
 @pytest.mark.parametrize("chance", [0.0, 1.0])
 def test_without_variation_search_finds_no_more_than_one_try(chance):
     task = task_of("goal_0", "goal_1")
-    single = SingleRollout(max_steps=15, concurrency=1)
+    single = SingleRollout(max_steps=15, max_calls=None, concurrency=1)
     agent = ScriptedAgent(lucky(chance), explores=False)
     alone = asyncio.run(single.run(task, 0, cast_of(agent)))
     tree = grow(josh(allow_greedy=True), task, cast_of(agent))

@@ -102,7 +102,7 @@ def parts_of(
     """The parts of such a run; its cache lies in `folder`."""
     return small_parts(
         TalkingAgent(),
-        rollout or SingleRollout(max_steps=20, concurrency=3),
+        rollout or SingleRollout(max_steps=20, max_calls=None, concurrency=3),
         NumberedTasks(num_tasks, ("a", "b")),
         user=PatientUser(),
         folder=folder,

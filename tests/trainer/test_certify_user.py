@@ -79,9 +79,9 @@ def certify(folder, user, *, num_tasks=4, calls=None, llm=None):
     reward = GoalApiReward(judge_against="task")
     node = {"_target_": "drl.x.y.Z"}
     trainer = CertifyUserTrainer(
-        oracle=OracleAgent(max_tool_calls=3),
+        oracle=OracleAgent(max_tool_calls=3, slip=0.0),
         rule=RuleAgent(temperature=0.0, max_tool_calls=3),
-        rollout=SingleRollout(max_steps=12, concurrency=4),
+        rollout=SingleRollout(max_steps=12, max_calls=None, concurrency=4),
         num_tasks=num_tasks,
         **LIMITS,
     )
@@ -235,9 +235,9 @@ def test_what_was_asked_before_its_price_was_known_counts_at_the_price_that_is_k
 @pytest.mark.parametrize("limit", [-0.1, 1.1])
 def test_a_limit_that_is_no_share_is_refused(limit):
     settings = {
-        "oracle": OracleAgent(max_tool_calls=3),
-        "rule": OracleAgent(max_tool_calls=3),
-        "rollout": SingleRollout(max_steps=1, concurrency=1),
+        "oracle": OracleAgent(max_tool_calls=3, slip=0.0),
+        "rule": OracleAgent(max_tool_calls=3, slip=0.0),
+        "rollout": SingleRollout(max_steps=1, max_calls=None, concurrency=1),
         "num_tasks": 1,
         **LIMITS,
     }

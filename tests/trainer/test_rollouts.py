@@ -13,7 +13,7 @@ from drl.types import Step, ToolCall
 
 
 def summary_of(tmp_path, act):
-    rollout = SingleRollout(max_steps=1, concurrency=3)
+    rollout = SingleRollout(max_steps=1, max_calls=None, concurrency=3)
     parts = small_parts(ScriptedAgent(act), rollout, NumberedTasks(6, ("a",)))
     start(CollectTrainer(trials=1), parts, tmp_path)
     return json.loads((tmp_path / "summary.json").read_text())
