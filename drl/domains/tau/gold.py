@@ -12,6 +12,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class Gold:
+    """What is kept of a replay: the state that it led to, and which actions were refused."""
+
+    digest: str
+    is_changed: bool
+    failed: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Replay:
     """The state after the gold actions, and what each returned.
 
@@ -28,6 +37,11 @@ class Replay:
     def failed(self) -> tuple[int, ...]:
         """The positions of gold actions that the tools refuse: faults of the labels."""
         return tuple(n for n, text in enumerate(self.observations) if is_error(text))
+
+    @property
+    def gold(self) -> Gold:
+        """The replay without what tools returned."""
+        return Gold(self.digest, self.is_changed, self.failed)
 
 
 def replay(

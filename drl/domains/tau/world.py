@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from drl.domains.tau.gold import Gold, replay
 from drl.domains.tau.tables import Tables
+from drl.domains.tau.tools import Mode
 from drl.types import JSON, Toolbox
 
 Domain = Literal["retail", "airline"]
@@ -30,7 +32,10 @@ class World:
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """One task in its world; what `Task.world` holds."""
+    """One task in its world; what `Task.world` holds.
+
+    `is_seen` says that its customer occurs in training tasks too.
+    """
 
     world: World = field(repr=False)
     index: int
@@ -38,3 +43,13 @@ class Scene:
     instruction: str
     actions: tuple[Action, ...]
     outputs: tuple[str, ...]
+    is_seen: bool = False
+    golds: dict[Mode, Gold] = field(default_factory=dict, repr=False)
+    """What the gold actions lead to, as far as it is known."""
+
+    def gold(self, mode: Mode) -> Gold:
+        """What the gold actions lead to; carried out the first time it is asked for."""
+        if mode not in self.golds:
+            world = self.world
+            self.golds[mode] = replay(world.tables, world.domain, self.actions, mode).gold
+        return self.golds[mode]
