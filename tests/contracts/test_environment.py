@@ -27,7 +27,7 @@ OPTIONS = sorted(
 )
 WITH_TOOLS = [option for option in OPTIONS if option != "none"]
 NUM_TASKS = 12
-DATASETS = {"functions": "jsonl_tasks", "mcp": "jsonl_tasks"}
+DATASETS = {"functions": "jsonl_tasks", "mcp": "jsonl_tasks", "tau": "tau_bench"}
 """The data set of an environment that has another name."""
 
 

@@ -82,23 +82,28 @@ def search_onestop_flight(tables: Tables, origin: str, destination: str, date: s
             ]
             for first, second in connections(tables, origin, destination)
             for second_date in (_published_second_date(first, date),)
-            if is_available(first, date) and is_available(second, second_date)
+            if is_in_time(first, second)
+            and is_available(first, date)
+            and is_available(second, second_date)
         ]
     )
 
 
 def connections(tables: Tables, origin: str, destination: str) -> list[tuple[Flight, Flight]]:
-    """Pairs of flights by way of one airport, the second not leaving before the first is there."""
+    """Pairs of flights by way of one airport, whenever they fly."""
     listed = [flight for _, flight in flights(tables).items()]
     return [
         (first, second)
         for first in listed
         if first["origin"] == origin
         for second in listed
-        if second["destination"] == destination
-        and second["origin"] == first["destination"]
-        and first["scheduled_arrival_time_est"] <= second["scheduled_departure_time_est"]
+        if second["destination"] == destination and second["origin"] == first["destination"]
     ]
+
+
+def is_in_time(first: Flight, second: Flight) -> bool:
+    """Whether the second flight does not leave before the first is there, compared as texts."""
+    return first["scheduled_arrival_time_est"] <= second["scheduled_departure_time_est"]
 
 
 def is_available(flight: Flight, date: str) -> bool:

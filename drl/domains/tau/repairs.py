@@ -11,7 +11,7 @@ from datetime import timedelta
 
 from drl.domains.tau import airline_booking, airline_changes
 from drl.domains.tau.airline_booking import RESERVATION_IDS
-from drl.domains.tau.airline_reads import connections, is_available, offer
+from drl.domains.tau.airline_reads import connections, is_available, is_in_time, offer
 from drl.domains.tau.airline_records import (
     Choice,
     Flight,
@@ -49,7 +49,7 @@ def search_onestop_flight(tables: Tables, origin: str, destination: str, date: s
                 offer(second, second["dates"][second_date]) | {"date": second_date},
             ]
             for first, second in connections(tables, origin, destination)
-            if is_available(first, date)
+            if is_in_time(first, second) and is_available(first, date)
             for second_date in (_arrival_date(first, date),)
             if is_available(second, second_date)
         ]
