@@ -7,10 +7,10 @@ dialogues is a tree with several roots. Its fields are the format of
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from drl.types import Outcome, RewardEvent, Role, StopReason, Task, Turn
+from drl.types import JSON, Outcome, RewardEvent, Role, StopReason, Task, Turn
 
 FULL_SCORE = 1 - 1e-6
 """A score from here on is a full success (relative tolerance of josh-train's evaluation)."""
@@ -26,6 +26,7 @@ class Node:
     succeed or fail. `score` grades the dialogue that ends here; None is unscored. `continuation`
     marks turns that were added only to find out how a censored branch would have ended; the
     branch then carries `resolved`: (continuations that earned a reward, continuations tried).
+    `unscored` tells readers what of the turn could not be judged, and why.
     """
 
     id: int
@@ -40,6 +41,7 @@ class Node:
     score: float | None = None
     continuation: bool = False
     resolved: tuple[int, int] | None = None
+    unscored: tuple[Mapping[str, JSON], ...] = ()
 
 
 @dataclass(slots=True)

@@ -1,23 +1,21 @@
-"""The local copy of MT-Bench: its three files, packed, with their checksums.
+"""The local copy of MT-Bench: its three files as they were published, compressed.
 
 <root>/mt_bench/
-├── manifest.json       version, checksums
-└── files.json.gz       question.jsonl, judge_prompts.jsonl and gpt-4.jsonl as they were published
+├── manifest.json             version, checksums
+├── question.jsonl.gz         80 questions of two turns
+├── judge_prompts.jsonl.gz    what judges are told
+└── gpt-4.jsonl.gz            reference answers to 30 of the questions
 """
 
 from __future__ import annotations
 
-import gzip
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from drl.errors import DataError
-from drl.runtime.built_once import read_manifest, write_manifest
-from drl.types import JSON
+from drl.runtime.built_once import read_manifest
+from drl.runtime.packed import read_packed, write_packed
 
 FORMAT: Final = "mt_bench-1"
 """Raised whenever the copy or its content changes."""
@@ -30,12 +28,14 @@ PUBLISHED_SHA256: Final[Mapping[str, str]] = {
     "judge_prompts.jsonl": "fd283293406d024f44c174b094ef48031d0687a4682fd3a56b29b138f80281b6",
     "gpt-4.jsonl": "f957a5bc977badb66885ec970e6cd08527845780313f0995764260e5777b9b3f",
 }
-"""Of the published files; others carry their own hash in their version."""
+"""Of the published files."""
+
+CONTENT_SHA256: Final = "9f32b5b482549be09c3f15788038f5812ed43b21e5f625193317498093782678"
+"""Of all three together; other content carries its own hash in its version."""
 
 FOLDER: Final = "mt_bench"
 WHAT: Final = "MT-Bench data"
 REMEDY: Final = "run `drl data mt_bench` to build it anew"
-_PACKED: Final = "files.json.gz"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +52,7 @@ def write(folder: Path, texts: Mapping[str, str]) -> None:
     Raises:
         OSError: it cannot be written.
     """
-    packed = gzip.compress(json.dumps(dict(texts)).encode(), compresslevel=6, mtime=0)
-    (folder / _PACKED).write_bytes(packed)
-    checksums = {name: hashlib.sha256(texts[name].encode()).hexdigest() for name in FILES}
-    known: dict[str, JSON] = {
-        "content_sha256": checksums,
-        "packed_sha256": hashlib.sha256(packed).hexdigest(),
-    }
-    write_manifest(folder, FORMAT, known)
+    write_packed(folder, FORMAT, {_packed(name): texts[name] for name in FILES})
 
 
 def read(folder: Path) -> Kept:
@@ -69,20 +62,10 @@ def read(folder: Path) -> Kept:
         DataError: it is missing, of another version, or corrupt.
     """
     manifest = read_manifest(folder, FORMAT, WHAT, REMEDY)
-    path = folder / _PACKED
-    try:
-        packed = path.read_bytes()
-    except OSError as error:
-        raise DataError(f"{path} is missing ({error.strerror}); {REMEDY}") from error
-    if hashlib.sha256(packed).hexdigest() != manifest.get("packed_sha256"):
-        raise DataError(f"{path} is corrupt (its checksum is wrong); {REMEDY}")
-    texts = json.loads(gzip.decompress(packed))
-    return Kept(_version(manifest.get("content_sha256")), texts)
+    texts = {name: read_packed(folder, _packed(name), manifest, REMEDY) for name in FILES}
+    content = str(manifest.get("content_sha256"))
+    return Kept(FORMAT if content == CONTENT_SHA256 else f"{FORMAT}+{content[:8]}", texts)
 
 
-def _version(checksums: JSON) -> str:
-    """How results name the data: the published files, or the hash of what they are instead."""
-    if checksums == PUBLISHED_SHA256:
-        return FORMAT
-    text = json.dumps(checksums, sort_keys=True)
-    return f"{FORMAT}+{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+def _packed(name: str) -> str:
+    return f"{name}.gz"
