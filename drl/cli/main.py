@@ -108,7 +108,8 @@ def data_mt_bench(
     if source is not None and not source.exists():
         raise DataError(f"--from {source}: there is no such file or folder")
     was_there = is_fetched(root)
-    print(f"MT-Bench is in {fetch(root, source)}" + (" (it was there already)" if was_there else ""))
+    there = " (it was there already)" if was_there else ""
+    print(f"MT-Bench is in {fetch(root, source)}{there}")
 
 
 def main() -> None:

@@ -138,6 +138,8 @@ class JudgeReward(Reward):
             cases = [_case(task, dialogue[:end], whole=False) for end in ends]
         verdicts = await asyncio.gather(*(self._verdict(case, llm) for case in cases))
         amounts = [each.amount for each in verdicts if each.amount is not None]
+        if self.total == "sum" and not cases:
+            return 0.0  # nothing was said, so nothing was to be judged
         if not amounts:
             return None
         return math.fsum(amounts) / (1 if self.total == "sum" else len(amounts))
