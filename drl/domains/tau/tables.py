@@ -8,10 +8,13 @@ records are kept, so that hashing a branch costs little more than hashing bytes.
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from hashlib import sha256
-from typing import Final, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Final, Generic, TypeVar, cast
 
 from drl.domains.tau.digest import enclose, segment
 from drl.types import JSON
+
+if TYPE_CHECKING:
+    from hashlib import _Hash as Hash
 
 RecordT = TypeVar("RecordT", bound=Mapping[str, object])
 Record = Mapping[str, JSON]
@@ -114,16 +117,41 @@ class Table(Generic[RecordT]):
         return {key: copied(cast(Record, record)) for key, record in self.items()}
 
 
+class _Prefixes:
+    """The hash of the first tables as they came, which branches that change others start from."""
+
+    def __init__(self, untouched: Mapping[str, Table[Record]]) -> None:
+        self._untouched = untouched
+        self.names: Final = sorted(untouched)
+        self._hashes = [sha256(b"(")]
+
+    def hash_of(self, num_tables: int) -> "Hash":
+        """A hash to go on with, after so many tables in the order of names."""
+        for position in range(len(self._hashes), num_tables + 1):
+            hashed = self._hashes[-1].copy()
+            hashed.update(self.piece(position - 1, self._untouched))
+            self._hashes.append(hashed)
+        return self._hashes[num_tables].copy()
+
+    def piece(self, position: int, tables: Mapping[str, Table[Record]]) -> bytes:
+        """What one table adds, with the comma before it."""
+        name = self.names[position]
+        comma = b", " if position else b""
+        return comma + b"(" + repr(name).encode() + b", " + tables[name].text() + b")"
+
+
 class Tables:
     """A database as one branch of a dialogue sees it."""
 
-    def __init__(self, tables: dict[str, Table[Record]]) -> None:
+    def __init__(self, tables: dict[str, Table[Record]], prefixes: _Prefixes) -> None:
         self._tables = tables
+        self._prefixes = prefixes
 
     @classmethod
     def of(cls, database: Database) -> "Tables":
         """A first branch over a database, which nobody may change from now on."""
-        return cls({name: Table(_Base(records), {}) for name, records in database.items()})
+        tables = {name: Table[Record](_Base(records), {}) for name, records in database.items()}
+        return cls(tables, _Prefixes({name: table.fork() for name, table in tables.items()}))
 
     def __getitem__(self, name: str) -> Table[Record]:
         """A table.
@@ -135,16 +163,18 @@ class Tables:
 
     def fork(self) -> "Tables":
         """A database that goes on from here; neither sees what the other writes next."""
-        return Tables({name: table.fork() for name, table in self._tables.items()})
+        return Tables({n: table.fork() for n, table in self._tables.items()}, self._prefixes)
 
     def digest(self) -> str:
         """The published hash of this state, equal to that of a full copy."""
-        return sha256(
-            enclose(
-                b"(" + repr(name).encode() + b", " + self._tables[name].text() + b")"
-                for name in sorted(self._tables)
-            )
-        ).hexdigest()
+        prefixes = self._prefixes
+        touched = (n for n, name in enumerate(prefixes.names) if self._tables[name].is_touched)
+        first = next(touched, len(prefixes.names))
+        hashed = prefixes.hash_of(first)
+        for position in range(first, len(prefixes.names)):
+            hashed.update(prefixes.piece(position, self._tables))
+        hashed.update(b",)" if len(prefixes.names) == 1 else b")")
+        return hashed.hexdigest()
 
     def plain(self) -> dict[str, dict[str, Record]]:
         """A full copy."""
