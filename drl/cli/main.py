@@ -14,6 +14,7 @@ from drl.cli.certify_user import certify_user
 from drl.cli.compare import compare
 from drl.cli.convert_reward_head import convert_reward_head
 from drl.cli.data_candor import candor_synthetic
+from drl.cli.data_tau_bench import tau_bench
 from drl.cli.estimate import estimate
 from drl.cli.export import export
 from drl.cli.matrix import matrix
@@ -49,6 +50,7 @@ app.command()(textrl_train)
 app.command()(textrl_eval)
 
 data.command("candor_synthetic")(candor_synthetic)
+data.command("tau_bench")(tau_bench)
 
 _ROOT = Annotated[Path, typer.Option("--root", help="Folder for data (data_dir of the config).")]
 

@@ -40,6 +40,9 @@ class Reward(ABC):
     uses_llm: bool = False
     """Whether it asks a model; a run without `llm@judge_llm` is then refused."""
 
+    sums_up: bool = True
+    """Whether what the turns of a dialogue earn adds up to its grade."""
+
     @property
     def version(self) -> str:
         """The version of what users brought into it, such as a file with a function; else empty.
@@ -77,3 +80,21 @@ class Reward(ABC):
         Raises:
             OutageError, ContextOverflowError, ConfigError: as `judge`.
         """
+
+    def floor(self, tasks: Sequence[Task], environment: Environment) -> float | None:
+        """The mean grade of an agent that does nothing; None where no data tells.
+
+        Scores mean little without it: some tasks are solved by leaving everything as it is.
+        """
+        del tasks, environment
+        return None
+
+    async def explain(
+        self, task: Task, environment: Environment, dialogue: Sequence[Turn]
+    ) -> Mapping[str, JSON]:
+        """What the grade of a dialogue came of, for reports; empty where there is no more to say.
+
+        No model is asked.
+        """
+        del task, environment, dialogue
+        return {}

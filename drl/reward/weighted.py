@@ -25,6 +25,7 @@ class WeightedReward(Reward):
     def __post_init__(self) -> None:
         """Check that each reward has a weight."""
         self.uses_llm = any(reward.uses_llm for reward in self.rewards.values())
+        self.sums_up = all(reward.sums_up for reward in self.rewards.values())
         if not self.rewards:
             raise ConfigError(
                 "reward.rewards={} names no reward; add +reward@reward.rewards.NAME=OPTION and "

@@ -133,6 +133,7 @@ def _summarise(parts: Parts, run_dir: RunDir, tasks: Sequence[Task]) -> dict[str
     return {
         "name": parts.name,
         **tally(tasks, read_trees(run_dir.path / ROLLOUTS)).to_json(),
+        "floor": chosen(parts.score).floor(tasks, chosen(parts.environment)),
         "search": is_search,
         "label": label,
         "modes": modes(parts),
