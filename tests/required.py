@@ -6,6 +6,10 @@ import sys
 BIKES = "examples/own_environment"
 
 _REQUIRED = {
+    ("agent", "function_calling/few_shot"): [
+        "agent.demonstrations=tests/agent/demonstrations.jsonl",
+        "agent.num_demonstrations=2",
+    ],
     ("dataset", "prompts"): ["dataset.prompts=[One day, The moon, 'Tell me: why?']"],
     ("dataset", "jsonl_tasks"): [f"dataset.path={BIKES}/tasks.jsonl"],
     # the published positions need the published 1,656 conversations

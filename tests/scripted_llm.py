@@ -58,7 +58,7 @@ def polite() -> ScriptedLLM:
 
 
 def _politely(request: Request, seed: int) -> str:
-    chooses = request.sampling.temperature > 0
+    chooses = request.sampling.temperature != 0
     words = random.Random(seed).choice(ANYTHING) if chooses else ANYTHING[0]
     told = request.messages[0].content
     if request.purpose == "user":

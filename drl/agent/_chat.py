@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from drl.agent._json import to_text
 from drl.agent.base import Situation
 from drl.domains.conversation import LONGEST
 from drl.llm.base import Message
@@ -69,6 +70,14 @@ def value_of(result: ToolResult) -> JSON:
     if result.value is None and result.error is not None:
         return {"error": result.error}
     return result.value
+
+
+def as_text(result: ToolResult) -> str:
+    """What a call gave as tau-bench hands it on: a text as it is, else JSON; errors say so."""
+    if result.value is None and result.error is not None:
+        return f"Error: {result.error}"
+    value = result.value
+    return value if isinstance(value, str) else to_text(value, ascii_only=True)
 
 
 def too_long(text: str) -> Step | None:

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from drl.agent._chat import seen
 from drl.agent._json import leading_object, to_text
+from drl.agent._policy import with_policy
 from drl.agent._style import Style
 from drl.agent._tool_list import an_example, listed
 from drl.domains.conversation import audible
@@ -43,9 +44,10 @@ class CompactStyle(Style):
         return fill("drl.agent", "compact_last.md")
 
     def system(self, toolbox: Toolbox) -> str:
-        """The two commands and the tools."""
+        """The two commands, the tools and the policy."""
         example = render_call(an_example(toolbox))
-        return fill("drl.agent", "compact.md", tools=listed(toolbox), example=example)
+        prompt = fill("drl.agent", "compact.md", tools=listed(toolbox), example=example)
+        return with_policy(prompt, toolbox)
 
     def read(self, text: str, toolbox: Toolbox) -> Step:
         """The call or the reply."""

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from drl.agent._chat import NOT_CARRIED_OUT, seen, value_of
 from drl.agent._json import to_text
+from drl.agent._policy import with_policy
 from drl.agent._react import MARK, RETURN, parse, parse_last, read, render_call, render_reply
 from drl.agent._style import Style
 from drl.agent._tool_list import described
@@ -31,7 +32,7 @@ class FullStyle(Style):
         return fill("drl.agent", "react_last.md")
 
     def system(self, toolbox: Toolbox) -> str:
-        """The rules, the tools and examples."""
+        """The rules, the tools, examples, and the policy."""
         return system(described(toolbox), toolbox)
 
     def read(self, text: str, toolbox: Toolbox) -> Step:
@@ -75,7 +76,8 @@ def system(tools: str, toolbox: Toolbox) -> str:
     travel = fill("drl.agent", "react_examples.md")
     fits = _tools_of(travel) <= names
     examples = travel if fits else fill("drl.agent", "react_examples_elsewhere.md")
-    return fill("drl.agent", "react.md", tools=tools, examples=examples)
+    prompt = fill("drl.agent", "react.md", tools=tools, examples=examples)
+    return with_policy(prompt, toolbox)
 
 
 @lru_cache(maxsize=4)

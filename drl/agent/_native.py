@@ -8,7 +8,7 @@ dialogues give equal prompts.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from drl.agent._chat import NOT_CARRIED_OUT, seen, value_of
 from drl.agent._json import only_object, to_text
@@ -59,7 +59,14 @@ def read_last(text: str) -> Step:
     return Step(text, reply=reply or None)
 
 
-def shown(step: Step, number: int) -> Sequence[Message]:
+def as_json(result: ToolResult) -> str:
+    """What a call gave, or its error, as JSON."""
+    return to_text(value_of(result))
+
+
+def shown(
+    step: Step, number: int, answer: Callable[[ToolResult], str] = as_json
+) -> Sequence[Message]:
     """An own step as messages: what was sent, then an answer to every call in it."""
     content, uses = _sent(step.text)
     if step.reply is not None:
@@ -76,8 +83,8 @@ def shown(step: Step, number: int) -> Sequence[Message]:
     return [
         Message("assistant", content, tool_calls=asked),
         *(
-            Message("tool", to_text(answer), tool_call_id=id)
-            for id, answer in zip(ids, _answers(step, len(uses)), strict=True)
+            Message("tool", answer(result), tool_call_id=id)
+            for id, result in zip(ids, _results(step, len(uses)), strict=True)
         ),
     ]
 
@@ -87,9 +94,9 @@ def spoken(text: str) -> str:
     return text
 
 
-def rewrite(step: Step) -> tuple[Step, ...]:
-    """A step of whatever agent as native calls, then its reply."""
-    return rewritten(step, read, _written, holds_several=True)
+def rewrite(step: Step, *, holds_several: bool = True) -> tuple[Step, ...]:
+    """A step of whatever agent as native calls, in one output or one each, then its reply."""
+    return rewritten(step, read, _written, holds_several=holds_several)
 
 
 def _written(step: Step) -> str:
@@ -100,12 +107,12 @@ def _written(step: Step) -> str:
     return to_text({"content": step.plan if calls else step.reply, "tool_calls": calls})
 
 
-def _answers(step: Step, num_uses: int) -> list[JSON]:
+def _results(step: Step, num_uses: int) -> list[ToolResult]:
     """One for each call that was sent: its result, or why there is none."""
-    given = [value_of(result) for result in step.results]
+    given = list(step.results)
     if not step.calls:
         given *= num_uses
-    return [*given, *[{"error": NOT_CARRIED_OUT}] * num_uses][:num_uses]
+    return [*given, *[ToolResult(None, error=NOT_CARRIED_OUT)] * num_uses][:num_uses]
 
 
 def _sent(text: str) -> tuple[str, tuple[ToolUse, ...]]:

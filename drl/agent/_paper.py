@@ -41,7 +41,7 @@ class PaperStyle(Style):
         return fill("drl.agent", "react_last.md")
 
     def system(self, toolbox: Toolbox) -> str:
-        """The rules, the tools in JSON and examples, in our words."""
+        """The rules, the tools in JSON and examples, in our words, and the policy."""
         return system(as_json(toolbox), toolbox)
 
     def read(self, text: str, toolbox: Toolbox) -> Step:

@@ -11,6 +11,7 @@ from drl.agent._compact import CompactStyle
 from drl.agent._full import FullStyle
 from drl.agent._paper import OUT_OF_RETRIES, PaperStyle
 from drl.agent._style import Style
+from drl.agent._tau import TauStyle
 from drl.agent.base import Agent, Situation
 from drl.domains.conversation import audible
 from drl.errors import ConfigError
@@ -23,6 +24,8 @@ _STYLES: dict[str, Style] = {
     "full": FullStyle(),
     "compact": CompactStyle(),
     "paper": PaperStyle(),
+    "tau": TauStyle(thinks=True),
+    "act": TauStyle(thinks=False),
 }
 _NOTHING_SAID = "Nothing was done: the reply holds nothing that can be shown"
 
@@ -32,11 +35,12 @@ class ReactAgent(Agent):
     """Asks the model once a step; output that cannot be read goes back to it as an error.
 
     `style`: full plans before each action, compact does not and is short, paper reads and records
-    as josh-train does. `limit_on`: `max_tool_calls` bounds tool calls, and then the model is asked
-    for a reply; or it bounds requests, and then the customer hears an error, as in josh-train.
+    as josh-train does; tau and act are tau-bench's two. `limit_on`: `max_tool_calls` bounds tool
+    calls, and then the model is asked for a reply; or it bounds requests, and then the customer
+    hears an error, as in josh-train.
     """
 
-    style: Literal["full", "compact", "paper"]
+    style: Literal["full", "compact", "paper", "tau", "act"]
     temperature: float
     top_p: float | None
     top_k: int | None

@@ -151,7 +151,16 @@ def build_agent(args: object, toolwoz_env: ToolWOZEnvironment) -> ToolWOZAgent:
         "react": lambda: ReactAgent(
             **asking, top_p=None, top_k=None, style="paper", limit_on="requests"
         ),
-        "function_calling": lambda: FunctionCallingAgent(**asking, top_p=None, top_k=None),
+        "function_calling": lambda: FunctionCallingAgent(
+            **asking,
+            top_p=None,
+            top_k=None,
+            style="desk",
+            first_call_only=False,
+            demonstrations=None,
+            num_demonstrations=1,
+            demonstrations_seed=0,
+        ),
     }
     agent = strategies[_choice(args, "agent_strategy", "rule", tuple(strategies))]()
     adapter = vars(args).get("peft_dir")

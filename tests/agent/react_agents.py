@@ -32,6 +32,7 @@ CUSTOMER = Turn(Role.USER, "A hotel in the north, please.")
 CALL = f'PLAN search {MARK} APICALL {{"name": "search_hotel", "parameters": {{}}}} {MARK}'
 REPLY = f"PLAN tell {MARK} SPEAK There is one. {MARK}"
 STYLES = ("full", "compact", "paper")
+TAU_STYLES = ("tau", "act")
 
 
 def react(style: str = "full", **changes: object) -> ReactAgent:

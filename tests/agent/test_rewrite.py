@@ -6,24 +6,26 @@ from functools import cache
 from itertools import pairwise
 
 import pytest
-from agent.react_agents import CALL, CUSTOMER, STYLES, TOOLBOX, react
+from agent.react_agents import CALL, CUSTOMER, STYLES, TAU_STYLES, TOOLBOX, react
 from agent.small_town import TOOLBOX as TOWN
 from agent.small_town import Talk
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mining.forest import agent_of
 
 from drl.agent._react import MARK
 from drl.agent.base import Agent, Situation
-from drl.agent.function_calling import FunctionCallingAgent
 from drl.agent.rule import RuleAgent
 from drl.errors import ConfigError
 from drl.llm.base import Message, ToolUse
 from drl.types import Role, Sampled, Step, Toolbox, ToolCall, ToolResult, Turn
 
-CALLING = FunctionCallingAgent(
-    temperature=1.0, top_p=None, top_k=None, max_tokens=256, max_tool_calls=3
-)
-WRITERS: dict[str, Agent] = {style: react(style) for style in STYLES} | {"calling": CALLING}
+CALLING = agent_of("function_calling")
+WRITERS: dict[str, Agent] = {
+    **{style: react(style) for style in (*STYLES, *TAU_STYLES)},
+    "calling": CALLING,
+    "tau calling": agent_of("function_calling/tau"),
+}
 NORTH = ToolCall("search_hotel", {"area": "north"})
 BOOK = ToolCall("book_hotel", {})
 FOUND, BOOKED = ToolResult([{"name": "worth house"}]), ToolResult("done")
@@ -95,7 +97,10 @@ def calls_of(history: tuple[Turn, ...]) -> list[tuple[ToolCall, ToolResult]]:
 
 
 TEXTS = st.text(max_size=30) | st.sampled_from(
-    ["", "PLAN a", "SAY b", CALL, "x\nCALL y\nRETURN z", "\ud800", "a\\b", f"{MARK} SPEAK c"]
+    [
+        *("", "PLAN a", "SAY b", CALL, "x\nCALL y\nRETURN z", "\ud800", "a\\b", f"{MARK} SPEAK c"),
+        *("Action: x", 'Thought:\nAction:\n{"name": "book_hotel", "arguments": {}}'),
+    ]
 )
 RESULTS = st.builds(ToolResult, TEXTS | st.none() | st.just([{"a": 1}]), TEXTS | st.none())
 CALLS = st.builds(
@@ -139,11 +144,18 @@ def test_text_that_reads_as_what_was_done_is_kept_with_its_tokens(writer):
         "full": f'  APICALL {{"name":"search_hotel", "parameters":{{"area":"north"}}}} {MARK}',
         "compact": ' CALL: {"search_hotel": {"area" : "north"}}\nRETURN made up',
         "paper": 'PLAN x APICALL {"name":"search_hotel", "parameters":{"area":"north"}} SPEAK y',
-        "calling": json.dumps(
-            {
-                "content": "",
-                "tool_calls": [{"name": "search_hotel", "arguments": '{"area":"north"}'}],
-            }
+        **dict.fromkeys(
+            TAU_STYLES,
+            'Thought: look\nAction: {"name":"search_hotel", "arguments":{"area":"north"}}',
+        ),
+        **dict.fromkeys(
+            ("calling", "tau calling"),
+            json.dumps(
+                {
+                    "content": "",
+                    "tool_calls": [{"name": "search_hotel", "arguments": '{"area":"north"}'}],
+                }
+            ),
         ),
     }
     (text,) = (texts[name] for name, agent in WRITERS.items() if agent is writer)

@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
+import required
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scripted_llm import polite
@@ -81,12 +82,13 @@ OTHER_TEMPERATURES = {"rule": 1.0, "react": 0.0, "function_calling": 0.0, "plain
 def _agents() -> dict[str, Agent]:
     built: dict[str, Agent] = {}
     for option in options(CONF, "agent"):
-        agent = build("agent", to_plain(compose(CONF, [f"agent={option}"]))["agent"])
+        chosen = required.choice("agent", option)
+        agent = build("agent", to_plain(compose(CONF, chosen))["agent"])
         assert isinstance(agent, Agent)
         built[option] = agent
         if option in OTHER_TEMPERATURES:
             temperature = OTHER_TEMPERATURES[option]
-            config = compose(CONF, [f"agent={option}", f"agent.temperature={temperature}"])
+            config = compose(CONF, [*chosen, f"agent.temperature={temperature}"])
             built[f"{option} at {temperature}"] = build("agent", to_plain(config)["agent"])
     return built
 
