@@ -77,7 +77,8 @@ def read_answers(path: Path) -> AnswerFile:
                 ) from error
             if not isinstance(row, dict):
                 raise DataError(f"{where}: is no JSON object; write an answer a line")
-            choices[str(number_of(row, where))] = choices_of(row, where)
+            question = str(number_of(row, where))
+            choices[question] = choices_of(row, where)
     if not choices:
         raise DataError(f"{path}: holds no answer; name a file of answers in FastChat's form")
     return AnswerFile(path, path.stem, choices, sha256(content).hexdigest()[:8])
