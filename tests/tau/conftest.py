@@ -8,7 +8,9 @@ import pytest
 
 from drl.domains.tau import stored
 from drl.domains.tau.fetch import fetch
+from drl.domains.tau.forms import Form
 from drl.domains.tau.stored import Stored
+from drl.domains.tau.world import Domain
 
 DATA = Path(os.environ.get("DRL_DATA", "data"))
 
@@ -17,4 +19,8 @@ DATA = Path(os.environ.get("DRL_DATA", "data"))
 def real_tau() -> Callable[..., Stored]:
     """A domain of the real data in one form; downloaded if it is not there yet."""
     fetch(DATA)
-    return lambda domain, form="tau1": stored.load(DATA, domain, form)
+
+    def load(domain: Domain, form: Form = "tau1") -> Stored:
+        return stored.load(DATA, domain, form)
+
+    return load

@@ -3,6 +3,7 @@
 import copy
 import hashlib
 import random
+from typing import cast
 
 import pytest
 from hypothesis import given, settings
@@ -91,12 +92,16 @@ def write(tables, plain, name, generator):
 
 def test_a_nested_list_of_a_written_record_is_the_branch_s_own():
     parent = Tables.of({"users": {"ann": {"orders": ["1"]}}})
-    parent["users"].write("ann")["orders"].append("2")
+    orders_of(parent).append("2")
     child = parent.fork()
-    child["users"].write("ann")["orders"].append("3")
-    parent["users"].write("ann")["orders"].append("4")
+    orders_of(child).append("3")
+    orders_of(parent).append("4")
     assert parent["users"].read("ann") == {"orders": ["1", "2", "4"]}
     assert child["users"].read("ann") == {"orders": ["1", "2", "3"]}
+
+
+def orders_of(tables: Tables) -> list[str]:
+    return cast(list[str], tables["users"].write("ann")["orders"])
 
 
 def test_new_records_come_last_and_are_counted():
