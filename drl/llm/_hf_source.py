@@ -83,7 +83,9 @@ class Source:
     def _adapter_folder(self) -> Path | None:
         if self.adapter is None:
             return None
-        folder = locate("llm.adapter", self.adapter, None)
+        folder = locate(
+            "llm.adapter", self.adapter, None, "the folder of a finished training, or of an adapter"
+        )
         run = StoredRun(folder)
         if not run.is_one:
             return folder

@@ -16,18 +16,20 @@ PACKAGE = "package:"
 """How a setting says that it names a package."""
 
 _SUFFIXES = {".json", ".safetensors", ".model", ".txt", ".jinja"}
+_MODEL_FILES = "a folder with config.json and *.safetensors"
 _TIMEOUT_S = 5.0  # to reach the hub before its absence is reported
 _SPREAD = 64  # places of a weight file that go into its fingerprint
 _CHUNK = 1 << 16
 
 
-def locate(key: str, name: str, revision: str | None) -> Path:
+def locate(key: str, name: str, revision: str | None, holds: str = _MODEL_FILES) -> Path:
     """The folder of a model or adapter, fetched from the hub if it is the id of one.
 
     Args:
         key: the setting that names it, for messages.
         name: a folder, or an id like `Qwen/Qwen3-0.6B`.
         revision: branch, tag or commit on the hub; None is its main branch.
+        holds: what such a folder has to hold, for messages.
 
     Raises:
         ConfigError: there is neither such a folder nor, within seconds, such a model on the hub.
@@ -52,7 +54,7 @@ def locate(key: str, name: str, revision: str | None) -> Path:
         raise ConfigError(
             f"{key}={name} is no folder here and cannot be had from the hub"
             f"{'' if revision is None else f' at revision {revision}'} ({cause}); "
-            "name a folder with config.json and *.safetensors, or an id on the hub"
+            f"name {holds}, or an id on the hub"
         ) from error
 
 

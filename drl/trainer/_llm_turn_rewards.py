@@ -45,12 +45,10 @@ class TurnLabels:
     """What became of sessions that a model marked; those it was never asked of are in no mapping.
 
     `rewards` float [T] by session id, one for each agent turn, in the scale of the reward model:
-    the mean over samples. `variances` float [T]: over samples; 0 where there is only one. `counts`
-    are for the summary.
+    the mean over samples. `counts` are for the summary.
     """
 
     rewards: Mapping[str, Floats]
-    variances: Mapping[str, Floats]
     counts: Mapping[str, JSON]
 
 
@@ -160,6 +158,7 @@ def _labels(
         "without_score_shown": sum(not sees_score(session) for session in marked),
         "samples": sum(len(known[session.id].samples) for session in marked),
         "samples_lost": sum(known[session.id].num_lost for session in marked),
+        "turn_deviation": _deviation(list(each.values())),
         "faulty_replies": faults.total(),
         "faults": dict(faults.most_common(MOST_FAULTS)),
         "model": judge.llm.model,
@@ -167,9 +166,14 @@ def _labels(
     }
     return TurnLabels(
         {name: samples.mean(axis=0) for name, samples in each.items()},
-        {name: samples.var(axis=0) for name, samples in each.items()},
         counts,
     )
+
+
+def _deviation(each: Sequence[Floats]) -> float | None:
+    """The mean standard deviation of a turn's reward over samples; None with one sample a turn."""
+    several = [samples.std(axis=0) for samples in each if len(samples) > 1]
+    return float(np.concatenate(several).mean()) if several else None
 
 
 def _scaled(session: Session, marks: Marks, judge: Judge, scaling: ScoreScaling) -> Floats:

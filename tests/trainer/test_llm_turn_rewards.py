@@ -45,17 +45,18 @@ def test_labels_amount_to_the_score_and_follow_the_marks(tmp_path: Path):
     rewards = found.rewards["s"]
     assert SCALING.points(rewards) == pytest.approx(7.0)
     assert list(rewards) == sorted(rewards)
-    assert found.variances["s"].tolist() == [0.0, 0.0, 0.0]
+    assert found.counts["turn_deviation"] is None  # one sample a turn
     assert found.counts["uniform"] == 0
 
 
-def test_samples_are_averaged_and_their_variance_is_kept(tmp_path: Path):
+def test_samples_are_averaged_and_their_spread_is_told(tmp_path: Path):
     answers = iter([1.0, -1.0])
     llm = ScriptedLLM(lambda request, seed: reply({2: next(answers), 4: 0.0, 6: 0.0}))
     found = _label(tmp_path, llm, [session()], settings(samples=2, temperature=1.0))
     # marks 1, 0, 0 less 1/3 and -1, 0, 0 plus 1/3: the mean is level at z / 3 = 1 / 3
     assert found.rewards["s"] == pytest.approx(np.full(3, 1 / 3))
-    assert found.variances["s"] == pytest.approx([(2 / 9) ** 2, (1 / 9) ** 2, (1 / 9) ** 2])
+    # the samples lie so far from their means: 2/9, 1/9 and 1/9
+    assert found.counts["turn_deviation"] == pytest.approx(4 / 27)
 
 
 def test_a_session_that_no_judge_can_mark_gets_equal_parts_and_is_counted(tmp_path: Path):
