@@ -107,7 +107,7 @@ def _data(node: ast.expr, file: str) -> JSON:
         named = isinstance(node.func, ast.Name) and node.func.id in _BUILT
         if not named or node.args or any(keyword.arg is None for keyword in node.keywords):
             raise UnreadableError(
-                f"{file}, line {node.lineno}: {ast.unparse(node):.60} has to be run"
+                f"{file}, line {node.lineno}: this call has to be run to be known"
             )
         return {str(keyword.arg): _data(keyword.value, file) for keyword in node.keywords}
     if isinstance(node, ast.List):
@@ -118,9 +118,7 @@ def _data(node: ast.expr, file: str) -> JSON:
     try:
         value = ast.literal_eval(node)
     except (ValueError, TypeError, RecursionError) as error:
-        raise UnreadableError(
-            f"{file}, line {node.lineno}: {ast.unparse(node):.60} is no plain value"
-        ) from error
+        raise UnreadableError(f"{file}, line {node.lineno}: this is no plain value") from error
     if not isinstance(value, str | int | float | bool | None):
         raise UnreadableError(f"{file}, line {node.lineno}: {value!r:.60} is no JSON value")
     return value
