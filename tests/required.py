@@ -10,6 +10,8 @@ _REQUIRED = {
         "agent.demonstrations=tests/agent/demonstrations.jsonl",
         "agent.num_demonstrations=2",
     ],
+    ("agent", "answers"): ["agent.path=tests/agent/answers.jsonl"],
+    ("agent", "plain/mt_bench"): ["agent.temperature=1.0"],
     ("dataset", "prompts"): ["dataset.prompts=[One day, The moon, 'Tell me: why?']"],
     ("dataset", "jsonl_tasks"): [f"dataset.path={BIKES}/tasks.jsonl"],
     # the published positions need the published 1,656 conversations
@@ -22,6 +24,8 @@ _REQUIRED = {
         f"environment.server='{shlex.quote(sys.executable)} tests/environment/bike_server.py'",
         "environment.setup_tool=begin",
     ],
+    # what turns earn adds up to a sum only, and the published prompts are for questions only
+    ("reward", "judge"): ["reward.total=sum", "reward.prompts=own"],
     ("reward", "turn_model"): ["reward.model=tests/reward/turn_model/model"],
     ("reward", "function"): ["reward.function=tests/reward/own_rewards.py:brevity"],
     ("reward", "weighted"): [

@@ -12,7 +12,7 @@ from scripted_llm import polite
 from drl.agent.base import Agent, Situation
 from drl.runtime.compose import compose, options
 from drl.runtime.config import build, to_plain
-from drl.types import Goal, Role, Step, Toolbox, ToolCall, ToolResult, ToolSpec, Turn
+from drl.types import Goal, Place, Role, Step, Toolbox, ToolCall, ToolResult, ToolSpec, Turn
 
 CONF = Path(__file__).parents[2] / "conf"
 TOOLS = {
@@ -30,6 +30,7 @@ TOOLBOX = Toolbox(
     {"search_hotel": {"name": ("worth house", "avalon"), "area": ("north", "south")}},
 )
 ROW = {"name": "worth house", "area": "north", "type": "guesthouse", "phone": None, "stars": 4}
+PLACE = Place("1", 0, None)
 GOALS = (Goal("search_hotel", "hotel", {"area": "north"}),)
 
 ODD_TEXTS = (
@@ -102,7 +103,7 @@ def agent(request: pytest.FixtureRequest) -> Agent:
 
 
 def situation(*history: Turn, seed: int = 0, **known: object) -> Situation:
-    return Situation(history, (), TOOLBOX, seed, **known)  # type: ignore[arg-type]
+    return Situation(history, (), TOOLBOX, seed, place=PLACE, **known)  # type: ignore[arg-type]
 
 
 def act(agent: Agent, situation: Situation) -> Step:
@@ -116,7 +117,7 @@ def test_whatever_was_said_it_acts_and_acts_alike_in_the_same_situation(
 ):
     for agent in AGENTS.values():
         goals = GOALS if agent.sees_goals else ()
-        known = Situation(history, steps, TOOLBOX, seed, must_reply, goals)
+        known = Situation(history, steps, TOOLBOX, seed, must_reply, goals, place=PLACE)
         step = act(agent, known)
         assert step == act(agent, known)
         assert step.text
@@ -130,7 +131,7 @@ def test_it_speaks_first_as_well(agent):
 
 def test_it_manages_without_tools(agent):
     asked = (Turn(Role.USER, "I need a cheap hotel in the north, please book it."),)
-    assert act(agent, Situation(asked, (), Toolbox(()), seed=0)).reply
+    assert act(agent, Situation(asked, (), Toolbox(()), seed=0, place=PLACE)).reply
 
 
 def test_its_limit_of_calls_is_positive(agent):

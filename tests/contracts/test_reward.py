@@ -3,9 +3,10 @@ from pathlib import Path
 
 import pytest
 import required
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from scripted import NO_JUDGE, CountingWorld, task_of
+from scripted import CountingWorld, task_of
+from scripted_llm import says
 
 from drl.reward.base import Reward
 from drl.runtime.compose import compose, options
@@ -14,6 +15,7 @@ from drl.types import Failure, Role, Step, ToolCall, ToolResult, Turn
 
 CONF = Path(__file__).parents[2] / "conf"
 KINDS = ("a", "b", "c")
+JUDGE = says("Grade: [[7]]")
 
 
 @pytest.fixture(params=options(CONF, "reward"), scope="module")
@@ -32,6 +34,7 @@ def turn_of(names: list[str]) -> Turn:
     return Turn(Role.AGENT, said, (called, Step(said, reply=said)))
 
 
+@settings(deadline=None)  # the first text loads a model
 @given(
     goals=st.lists(st.sampled_from(KINDS), min_size=1, max_size=6),
     turns=st.lists(st.lists(st.sampled_from((*KINDS, "x")), max_size=4), max_size=5),
@@ -42,19 +45,19 @@ def test_turn_rewards_add_up_to_the_grade(reward, goals, turns):
     open_goals, total = tuple(range(len(goals))), 0.0
     for place, turn in enumerate(dialogue):
         judgement = asyncio.run(
-            reward.judge(task, world, dialogue[:place], turn, open_goals, NO_JUDGE)
+            reward.judge(task, world, dialogue[:place], turn, open_goals, JUDGE)
         )
         assert set(judgement.open_goals) <= set(open_goals)
         total += sum(event.amount for event in judgement.events)
         open_goals = judgement.open_goals
     if reward.sums_up:
-        grade = asyncio.run(reward.grade(task, world, dialogue, NO_JUDGE))
+        grade = asyncio.run(reward.grade(task, world, dialogue, JUDGE))
         assert grade == pytest.approx(total)
 
 
 def test_the_customer_earns_nothing_and_what_broke_is_unscored(reward):
     task, world = task_of("a"), CountingWorld()
-    judgement = asyncio.run(reward.judge(task, world, (), Turn(Role.USER, "a"), (0,), NO_JUDGE))
+    judgement = asyncio.run(reward.judge(task, world, (), Turn(Role.USER, "a"), (0,), JUDGE))
     assert judgement.events == ()
     broken = Turn(Role.AGENT, "", failure=Failure("agent", "boom"))
-    assert asyncio.run(reward.grade(task, world, [broken], NO_JUDGE)) is None
+    assert asyncio.run(reward.grade(task, world, [broken], JUDGE)) is None
