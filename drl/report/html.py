@@ -32,6 +32,7 @@ _SCRIPTS = (
     "panel.js",
     "charts.js",
     "curves.js",
+    "bars.js",
     "summary.js",
     "task_list.js",
     "task_page.js",

@@ -6,7 +6,7 @@ const MOST_COLUMNS = 5; // more do not fit beside the list of tasks
 const PLACED = new Set([
   "n_tasks", "n_scored", "n_errors", "seconds", "mean_reward", "full_success", "search", "label",
   "simulator", "data_version", "command", "branches", "name", "agent_calls",
-  "n_trials", "n_unscored",
+  "n_trials", "n_unscored", "bars",
 ]);
 
 function summaryHead() {

@@ -188,6 +188,7 @@ function overviewPage(message) {
     message && notice(message),
     summaryHead(),
     keyNumbers(),
+    barCharts(),
     curves,
     INDEX.length > 0 ? charts : !curves && notice("This run has no trees yet."),
     html("div", { class: "lower" }, INDEX.length > 0 && list.element, summaryTables()),

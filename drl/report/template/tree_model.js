@@ -9,6 +9,7 @@ function buildTree({ card, tree }, row) {
     turn: { steps: [], hangs_up: false, failure: null, ...stored.turn },
     openGoals: stored.open_goals ?? [],
     events: stored.events ?? [],
+    unscored: stored.unscored ?? [],
     golden: stored.golden ?? false,
     successful: stored.successful ?? false,
     stop: stored.stop ?? null,

@@ -15,7 +15,7 @@ function turnBody(model, node, compact = false) {
         html("strong", null, `Broke in ${turn.failure.stage}`),
         prose(turn.failure.cause),
       ),
-    !compact && node.events.length > 0 && eventList(model, node),
+    !compact && node.events.length + node.unscored.length > 0 && eventList(model, node),
   ];
 }
 
@@ -106,7 +106,7 @@ function scalarText(value) {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** Goals by their kind; the rest of an event's detail as it stands. */
+/** Goals by their kind; the rest of an event's detail as it stands. What could not be scored last. */
 function eventList(model, node) {
   return html(
     "ul",
@@ -120,10 +120,24 @@ function eventList(model, node) {
         html("span", { class: "star" }, "★"),
         html("strong", null, signed(event.amount)),
         html("span", null, goal ? goal.kind : event.source),
-        rest.length > 0 && html("span", { class: "quiet" }, rest.map(([k, v]) => `${k} ${scalarText(v)}`).join(" · ")),
+        detailView(rest),
       );
     }),
+    node.unscored.map(({ source, cause, ...rest }) =>
+      html("li", null, html("strong", null, "unscored"), html("span", null, `${source}: ${cause}`), detailView(Object.entries(rest))),
+    ),
   );
+}
+
+const LONG_DETAIL = 80; // characters; longer texts, such as judgments, are opened one by one
+
+function detailView(fields) {
+  const isLong = ([, value]) => typeof value === "string" && (value.length > LONG_DETAIL || value.includes("\n"));
+  const short = fields.filter((field) => !isLong(field));
+  return [
+    short.length > 0 && html("span", { class: "quiet" }, short.map(([k, v]) => `${k} ${scalarText(v)}`).join(" · ")),
+    fields.filter(isLong).map(([key, value]) => html("details", { class: "raw" }, html("summary", null, label(key)), html("pre", { dir: "auto" }, value))),
+  ];
 }
 
 const EVENT_SHOWN = { goal: true, kind: true, step: true, call: true };
