@@ -61,9 +61,14 @@ def _politely(request: Request, seed: int) -> str:
     chooses = request.sampling.temperature != 0
     words = random.Random(seed).choice(ANYTHING) if chooses else ANYTHING[0]
     told = request.messages[0].content
+    if told.endswith("Classification:"):
+        return "true"
     if request.purpose == "user":
         has_enough = _turns(request.messages) >= 10 and _is_answered(request.messages)
-        words = "END_CONVERSATION" if has_enough else "I need a place to stay."
+        end = "###STOP###" if "###STOP###" in told else "END_CONVERSATION"
+        words = end if has_enough else "I need a place to stay."
+        if "User Response:" in told:
+            return f"Thought:\nStay on course.\n\nUser Response:\n{words}"
         return f'Stay on course.\nSuggested quote: "{words}"' if "quote" in told else words
     if "<COMMAND_END>" in told:
         return f"PLAN I reply. <COMMAND_END> SPEAK {words} <COMMAND_END>"

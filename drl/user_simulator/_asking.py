@@ -13,7 +13,7 @@ from drl.runtime.seeds import derive
 from drl.runtime.surrogates import writable
 from drl.types import Role, Step, ToolResult, Turn
 from drl.user_simulator._fidelity import Utterance
-from drl.user_simulator.base import END_OF_CONVERSATION, Encounter
+from drl.user_simulator.base import Encounter
 
 
 async def ask(
@@ -24,6 +24,7 @@ async def ask(
     retries: int,
     messages: Sequence[Message],
     hear: Callable[[str], Utterance],
+    endings: Sequence[str],
 ) -> Turn:
     """The customer's turn, asked for again up to `retries` times while it is faulty.
 
@@ -38,18 +39,25 @@ async def ask(
     for attempt in range(retries + 1):
         asked = messages if not steps else _with_fault(messages, str(utterance.fault))
         seed = encounter.seed if not attempt else derive(encounter.seed, "again", attempt)
-        completions = await llm.complete(_request(asked, sampling, seed, encounter))
+        completions = await llm.complete(request(asked, sampling, seed, encounter))
         text = writable(completions.choices[0].text)
         utterance = _heard(text, hear)
         step = Step(text=text, plan=utterance.private)
         if utterance.fault is None:
-            return _turn([*steps, replace(step, reply=utterance.public)])
+            return turn_of([*steps, replace(step, reply=utterance.public)], endings)
         steps.append(replace(step, results=(ToolResult(None, error=utterance.fault),)))
     if not utterance.rescued:
         raise DialogueError(
             f"the customer said nothing usable in {retries + 1} tries: {utterance.fault}"
         )
-    return _turn([*steps[:-1], replace(steps[-1], reply=utterance.rescued)])
+    return turn_of([*steps[:-1], replace(steps[-1], reply=utterance.rescued)], endings)
+
+
+def turn_of(steps: Sequence[Step], endings: Sequence[str]) -> Turn:
+    """The turn that says the last step's reply; with an ending in it, it hangs up."""
+    text = steps[-1].reply or ""
+    hangs_up = any(ending in text for ending in endings)
+    return Turn(role=Role.USER, text=text, steps=tuple(steps), hangs_up=hangs_up)
 
 
 def check_retries(retries: int) -> None:
@@ -64,9 +72,10 @@ def check_retries(retries: int) -> None:
         )
 
 
-def _request(
+def request(
     messages: Sequence[Message], sampling: Sampling, seed: int, encounter: Encounter
 ) -> Request:
+    """A request of the customer's side for one sample."""
     return Request(
         messages=tuple(replace(m, content=writable(m.content)) for m in messages),
         sampling=sampling,
@@ -87,8 +96,3 @@ def _heard(text: str, hear: Callable[[str], Utterance]) -> Utterance:
     if len(text) > LONGEST:
         return Utterance("", "", f"it was longer than {LONGEST} characters")
     return hear(text)
-
-
-def _turn(steps: Sequence[Step]) -> Turn:
-    text = steps[-1].reply or ""
-    return Turn(role=Role.USER, text=text, steps=tuple(steps), hangs_up=END_OF_CONVERSATION in text)

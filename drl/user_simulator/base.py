@@ -6,6 +6,7 @@ then tests it without further work.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from drl.llm.base import LLM
@@ -37,6 +38,11 @@ class UserSimulator(ABC):
 
     uses_llm: bool = False
     """Whether it speaks through a model; a run without `llm@user_llm` is then refused."""
+
+    @property
+    def endings(self) -> Sequence[str]:
+        """A turn with one of these in it hangs up; it stays in the transcript."""
+        return (END_OF_CONVERSATION,)
 
     @abstractmethod
     async def speak(self, encounter: Encounter, llm: LLM) -> Turn:

@@ -55,6 +55,7 @@ class GoalUserSimulator(UserSimulator):
             retries=self.retries,
             messages=self.messages(encounter),
             hear=partial(faithful, history=encounter.history) if self.fidelity else verbatim,
+            endings=self.endings,
         )
 
     def messages(self, encounter: Encounter) -> list[Message]:

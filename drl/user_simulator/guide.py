@@ -53,6 +53,7 @@ class GuideUserSimulator(UserSimulator):
             retries=self.retries,
             messages=self.messages(encounter),
             hear=hear,
+            endings=self.endings,
         )
 
     def messages(self, encounter: Encounter) -> list[Message]:
