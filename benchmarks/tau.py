@@ -31,8 +31,8 @@ from typing import Final, TypeVar
 from benchmarks._tau_rollout import environment_share
 from drl.dataset.tau_bench import TauBenchDataset
 from drl.domains.tau.digest import full_digest
-from drl.domains.tau.tools import TRANSFER, carry_out, tools_of
-from drl.domains.tau.world import Domain, Scene
+from drl.domains.tau.tools import TRANSFER, Domain, carry_out, tools_of
+from drl.domains.tau.world import Scene
 from drl.environment.tau import TauEnvironment, TauSession
 from drl.errors import BenchmarkError
 from drl.llm.base import NoLLM

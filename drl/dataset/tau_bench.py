@@ -14,7 +14,8 @@ from drl.dataset.base import Dataset
 from drl.domains.tau import fetch, stored
 from drl.domains.tau.forms import FORMS, Form
 from drl.domains.tau.source import SPLITS
-from drl.domains.tau.world import Domain, Scene
+from drl.domains.tau.tools import Domain
+from drl.domains.tau.world import Scene
 from drl.errors import ConfigError, DataError
 from drl.types import Brief, Goal, Task
 
@@ -29,6 +30,7 @@ class TauBenchDataset(TaskChoice, Dataset):
 
     `data` is the form of the data (`drl.domains.tau.forms`). `goals` says which of the gold actions
     are goals for a search: those that change the database, or all of them, lookups included.
+    The details of each goal hold the `outputs` of its task, for agents that are told the goals.
     `exclude_faulty` leaves out tasks whose label is wrong: one of its gold actions ought to change
     the database and is refused. `exclude_overlap` leaves out tasks whose user occurs in tasks of
     split test; of test itself, none.
@@ -124,12 +126,14 @@ class TauBenchDataset(TaskChoice, Dataset):
 
     def _task(self, name: str, scene: Scene) -> Task:
         is_told = _TRAINED in SPLITS[self.domain] and self.split != _TRAINED
+        # the same in all of them, so that a call that is wanted twice stays two equal goals
+        details = {"outputs": scene.outputs} if scene.outputs else {}
         return Task(
             id=name,
             split=self.split,
             brief=Brief(instructions=(scene.instruction,)),
             goals=tuple(
-                Goal(kind=action.name, domain=self.domain, arguments=action.arguments)
+                Goal(action.name, self.domain, action.arguments, details)
                 for action in scene.actions
                 if self.goals == "all" or stored.is_write(self.domain, action)
             ),

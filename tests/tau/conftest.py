@@ -10,7 +10,7 @@ from drl.domains.tau import stored
 from drl.domains.tau.fetch import fetch
 from drl.domains.tau.forms import Form
 from drl.domains.tau.stored import Stored
-from drl.domains.tau.world import Domain
+from drl.domains.tau.tools import Domain
 
 DATA = Path(os.environ.get("DRL_DATA", "data"))
 

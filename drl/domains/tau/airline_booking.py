@@ -50,10 +50,7 @@ def book_reservation(
     if user_id not in users(tables):
         raise RefusedError("user not found")
     legs = [booked(tables, choice, cabin, len(passengers)) for choice in flights]
-    price = sum(leg["price"] * len(passengers) for leg in legs)
-    if insurance == "yes":
-        price += _INSURANCE * len(passengers)
-    price += _BAG * nonfree_baggages
+    price = _price(legs, len(passengers), insurance) + _BAG * nonfree_baggages
     _refuse_unpaid(users(tables).read(user_id), payment_methods, price)
     reservation_id = new_reservation_id(tables)
     reservation: Reservation = {
@@ -144,6 +141,12 @@ def _available(tables: Tables, choice: Choice) -> tuple[Flight, Day]:
     if day["status"] != "available":
         raise RefusedError(f"flight {number} not available on date {date}")
     return flight, day
+
+
+def _price(legs: Sequence[Leg], num_passengers: int, insurance: str) -> float:
+    """Of all flights for all passengers, insured if so wished."""
+    price = sum(leg["price"] * num_passengers for leg in legs)
+    return price + _INSURANCE * num_passengers if insurance == "yes" else price
 
 
 def _refuse_unpaid(user: User, payments: Sequence[Payment], price: float) -> None:

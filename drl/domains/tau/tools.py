@@ -32,6 +32,9 @@ _MAX_DEPTH: Final = 64
 _MAX_BITS: Final = 1024
 """Of whole numbers in arguments, about what a float holds."""
 
+_MAX_CHARACTERS: Final = 1_000_000
+"""Of one text in arguments; one tool multiplies what it is given."""
+
 _BAD_CALL: Final = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
 """What a tool may raise when it is called with nonsense."""
 
@@ -104,6 +107,8 @@ def _copied(value: JSON, depth: int) -> JSON:
         return [_copied(member, depth - 1) for member in value]
     if isinstance(value, int) and value.bit_length() > _MAX_BITS:
         raise RefusedError("int too large to convert to float")
+    if isinstance(value, str) and len(value) > _MAX_CHARACTERS:
+        raise RefusedError("arguments are too long")
     if value is None or isinstance(value, str | int | float):
         return value
     raise RefusedError(f"arguments cannot hold a {type(value).__name__}")

@@ -2,14 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 
 from drl.domains.tau.gold import Gold, replay
 from drl.domains.tau.tables import Tables
-from drl.domains.tau.tools import Mode
+from drl.domains.tau.tools import Domain, Mode
 from drl.types import JSON, Toolbox
-
-Domain = Literal["retail", "airline"]
 
 
 @dataclass(frozen=True, slots=True)
