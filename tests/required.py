@@ -19,6 +19,7 @@ _REQUIRED = {
         ("dataset", option): ["dataset.division.positions={train:[0,60],test:[60,120]}"]
         for option in ("candor/paper_faces", "candor/paper_policy")
     },
+    ("dataset", "tau2"): ["dataset.root=tests/tau2_bench/checkout", "dataset.domain=mock"],
     ("environment", "functions"): [f"environment.tools={BIKES}/tools.py"],
     ("environment", "mcp"): [
         f"environment.server='{shlex.quote(sys.executable)} tests/environment/bike_server.py'",
