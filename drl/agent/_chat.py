@@ -39,7 +39,7 @@ def conversation(
         for step in turn.steps:
             messages += shown(step, number)
             number += 1
-        if turn.text is not None and all(step.reply is None for step in turn.steps):
+        if turn.text and all(step.reply is None for step in turn.steps):
             messages.append(Message("assistant", spoken(turn.text)))
     for step in situation.steps:
         messages += shown(step, number)

@@ -19,7 +19,7 @@ from drl.types import JSON, Goal, Step, ToolCall
 class OracleAgent(Agent):
     """Calls each goal's call once, as many a turn as it may, and then speaks.
 
-    When it speaks it says the texts that stand under `outputs` in the details of goals. `slip` is
+    When all is done it says the texts that stand under `outputs` in the details of goals. `slip` is
     the chance that a decision is another one: the goal is put off to a later turn, or called with
     one argument changed. So searches without a model have something to find.
     """
@@ -42,9 +42,11 @@ class OracleAgent(Agent):
 
     async def act(self, situation: Situation, llm: LLM) -> Step:
         """The first goal's call that was not made yet, unless it slips."""
-        call = None if situation.must_reply else _next_call(situation)
+        call = _next_call(situation)
         if call is None:
             return parse(render_reply("I have done what I could.", _report(situation.goals)))
+        if situation.must_reply:
+            return parse(render_reply("There is more to do.", "Let me go on with that."))
         draw = Random(situation.seed)
         if draw.random() >= self.slip:
             return parse(render_call("This is the next goal.", call))

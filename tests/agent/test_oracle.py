@@ -12,7 +12,7 @@ from drl.agent.oracle import OracleAgent
 from drl.errors import ConfigError
 from drl.llm.base import NoLLM
 from drl.rollout.single import SingleRollout
-from drl.types import Brief, Goal, Role, Step, StopReason, Task, Toolbox, Turn
+from drl.types import Brief, Goal, Role, Step, StopReason, Task, Toolbox, ToolCall, Turn
 
 GOALS = (
     Goal("cancel", "retail", {"order_id": "#W1", "reason": "no longer needed"}),
@@ -22,9 +22,17 @@ GOALS = (
 TASK = Task("t", "test", Brief(("Do it.",)), GOALS)
 
 
-def act(agent: Agent, seed: int = 0, goals: tuple[Goal, ...] = GOALS, **known: object) -> Step:
+def act(
+    agent: Agent,
+    seed: int = 0,
+    goals: tuple[Goal, ...] = GOALS,
+    *,
+    made: Step | None = None,
+    must_reply: bool = False,
+) -> Step:
     asked = (Turn(Role.USER, "Help me."),)
-    situation = Situation(asked, (), Toolbox(()), seed, goals=goals, **known)  # type: ignore[arg-type]
+    steps = () if made is None else (made,)
+    situation = Situation(asked, steps, Toolbox(()), seed, must_reply, goals)
     return asyncio.run(agent.act(situation, NoLLM("llm")))
 
 
@@ -39,8 +47,14 @@ def test_it_calls_goals_in_order_and_then_says_what_had_to_be_said():
 
 def test_without_anything_to_be_said_its_reply_is_always_the_same():
     goals = (replace(GOALS[0], details={"outputs": "none"}), replace(GOALS[1], details={"x": [1]}))
-    step = act(OracleAgent(max_tool_calls=3, slip=0.0), goals=goals, must_reply=True)
+    done = Step("x", calls=tuple(ToolCall(goal.kind, goal.arguments) for goal in goals))
+    step = act(OracleAgent(max_tool_calls=3, slip=0.0), goals=goals, made=done)
     assert step.reply == "I have taken care of that."
+
+
+def test_it_does_not_say_that_all_is_done_before_it_is():
+    step = act(OracleAgent(max_tool_calls=3, slip=0.0), must_reply=True)
+    assert step.reply == "Let me go on with that."
 
 
 def test_the_erring_one_does_the_next_thing_most_of_the_time_and_two_other_things_else():

@@ -16,8 +16,8 @@ from drl.user_simulator.facts import STOP, FactsUserSimulator
 
 LAMP = (
     "Your name is Ann Marie Lee and your zip code is 10115. You are shy, polite. You ordered a "
-    "lamp in #W1234567 and want to send it back, since it hurts your eyes. If the agent offers you a "
-    "voucher, you'd rather take the money."
+    "lamp in #W1234567 and want to send it back, since it hurts your eyes. If the agent offers you "
+    "a voucher, you'd rather take the money."
 )
 TRIP = (
     "You are tom_o_brien_4711, you live in Leeds, and you want to fly to Oslo on May 3. You want "
