@@ -20,6 +20,7 @@ from scripted_llm import ScriptedLLM, says
 from drl.errors import ConfigError, DataError
 from drl.llm.base import Completion, ContextOverflowError, OutageError
 from drl.reward.base import RewardError
+from drl.reward.weighted import WeightedReward
 from drl.types import Failure, Role, Step, ToolCall, ToolResult, Turn
 
 
@@ -321,3 +322,18 @@ def test_the_version_names_prompts_and_baseline(root, answers_file):
     assert published(root).version.startswith("judge-mt_bench-1+")
     pair = reward_of(mode="pairwise", baseline=str(answers_file)).version
     assert pair.startswith(f"{own}-against-baseline-")
+
+
+def test_among_weighted_rewards_it_asks_the_judge_and_tells_what_was_not_judged():
+    weighted = WeightedReward(rewards={"judge": reward_of(retries=0)}, weights={"judge": 0.5})
+    assert weighted.uses_llm
+    dialogue = dialogue_of("this")
+
+    def earned(judgment: str):
+        judged = weighted.judge(task_of(), WORLD, dialogue[:1], dialogue[1], (), says(judgment))
+        return asyncio.run(judged)
+
+    (event,) = earned("[[8]]").events
+    assert (event.amount, event.detail["points"]) == (4.0, 8.0)
+    (note,) = earned("prose").unscored
+    assert note["source"] == "judge"
