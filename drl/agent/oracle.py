@@ -69,7 +69,8 @@ def _next_call(situation: Situation) -> ToolCall | None:
 
 
 def _report(goals: Sequence[Goal]) -> str:
-    said = ", ".join(text for goal in goals for text in _outputs(goal.details))
+    # the details of every goal may hold what is to be said in the whole task
+    said = ", ".join(dict.fromkeys(text for goal in goals for text in _outputs(goal.details)))
     return f"I have taken care of that: {said}." if said else "I have taken care of that."
 
 

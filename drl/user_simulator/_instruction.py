@@ -36,7 +36,8 @@ _WHO = re.compile(
 )
 _LIVES = re.compile(r"you (?:are |['’]re )?(?:live|living|reside|residing)\b", re.IGNORECASE)
 _CHARACTER = re.compile(
-    r"you(?: are|['’]re| can be| tend to be| sound| seem)\s+(?:[a-z-]+[\s,.!]*){1,14}\Z",
+    r"you(?: are|['’]re| can be| tend to be| sound| seem)\s+"
+    r"(?:[a-z-]+[\s,]+){0,13}[a-z-]+[\s.!]*\Z",
     re.IGNORECASE,
 )
 _IS_MORE = re.compile(

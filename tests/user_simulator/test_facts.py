@@ -93,6 +93,8 @@ def test_an_instruction_comes_apart_in_who_it_is_and_what_it_wants():
         ),
         ("You are angry and want your money.", {}, ("I want my money.",)),
         ("You are interested in a boat.", {}, ("I am interested in a boat.",)),
+        # words without an end, for which a careless pattern would look for ever
+        (f"You are {'-' * 5000}9.", {}, (f"I am {'-' * 5000}9.",)),
         ("", {}, ()),
     ],
 )
