@@ -35,6 +35,7 @@ _REQUIRED = {
         "reward.rewards.short.function=tests/reward/own_rewards.py:brevity",
         "+reward.weights={goals: 2.0, short: -0.5}",
     ],
+    ("trainer", "tau_results"): ["trainer.file=results.json"],
     **{("trainer", name): ["trainer.source=[josh_release]"] for name in ("sft", "dpo", "kto")},
 }
 

@@ -1,4 +1,4 @@
-"""`drl export`: saved trees as rows for fine-tuning, here or at the maker of a model."""
+"""`drl export`: saved trees as rows for fine-tuning, or as a result file of tau-bench."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from drl.cli._runs import ConfOption, check_conf
+from drl.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,8 +26,8 @@ def export(
         list[str], typer.Argument(help="Folders of runs, outputs/NAME/HASH, or josh_release.")
     ],
     file_format: Annotated[
-        Literal["sft", "dpo", "kto", "openai"],
-        typer.Option("--format", help="A format of TRL, or OpenAI's."),
+        Literal["sft", "dpo", "kto", "openai", "tau"],
+        typer.Option("--format", help="A format of TRL, OpenAI's, or tau-bench's result file."),
     ],
     out: Annotated[Path, typer.Option("--out", help="The file of rows, one JSON object a line.")],
     policy: Annotated[
@@ -47,6 +48,7 @@ def export(
     """Make rows for fine-tuning of saved trees, without any model calls.
 
     Beside FILE a card tells where the rows come from. The last line is one JSON object of counts.
+    With --format tau the file is a result file of tau-bench, of one run and without a policy.
     """
     import json
     import shlex
@@ -59,6 +61,12 @@ def export(
     from drl.mining.mine import mine
     from drl.mining.opening import open_source
 
+    if file_format == "tau":
+        if policy is not None:
+            raise ConfigError(f"--policy {policy}: a result file holds all dialogues; leave it out")
+        nodes = _nodes(check_conf(conf), _POLICY["sft"], agent, settings or [])
+        _write_results(runs, _built(nodes)[1], out, data_dir, force=force)
+        return
     name = policy or _POLICY[file_format]
     nodes = _nodes(check_conf(conf), name, agent, settings or [])
     miner, writer = _built(nodes)
@@ -88,7 +96,6 @@ def _nodes(
     """
     from collections.abc import Mapping
 
-    from drl.errors import ConfigError
     from drl.launch import register_resolvers
     from drl.runtime.compose import compose
     from drl.runtime.config import check_nodes, to_plain
@@ -122,3 +129,33 @@ def _built(nodes: Mapping[str, Mapping[str, JSON]]) -> tuple[Miner, Agent | None
     miner = build_as("miner", nodes["miner"], Miner)
     agent = build_as("agent", nodes["agent"], Agent) if "agent" in nodes else None
     return miner, agent
+
+
+def _write_results(
+    runs: Sequence[str], writer: Agent | None, out: Path, data_dir: Path, *, force: bool
+) -> None:
+    """Write the result file of one run.
+
+    Raises:
+        ConfigError: there are several runs, whose tries would have equal numbers.
+    """
+    from drl.calls.ledger import FILE_NAME, read_entries
+    from drl.mining.opening import open_source
+    from drl.mining.tau_results import TauExport, user_costs, write_results
+    from drl.reward.base import Reward
+    from drl.rollout.base import Rollout
+    from drl.runtime.stored_run import StoredRun
+
+    if len(runs) > 1:
+        raise ConfigError(f"{runs[1]}: a result file is of one run; export each on its own")
+    source = open_source(runs[0], data_dir)
+    stored = StoredRun(Path(runs[0]), data_dir)
+    ledger = stored.folder / FILE_NAME
+    results = TauExport(
+        source=source,
+        agent=writer or source.agent,
+        score=stored.part("score" if "score" in stored.config else "reward", Reward),
+        is_search=stored.part("rollout", Rollout).is_search,
+        user_costs=user_costs(read_entries(ledger)) if ledger.is_file() else {},
+    )
+    print(f"Results: {write_results(results, out, force=force)} in {out}")

@@ -17,6 +17,7 @@ from drl.cli.data_candor import candor_synthetic
 from drl.cli.data_tau_bench import tau_bench
 from drl.cli.estimate import estimate
 from drl.cli.export import export
+from drl.cli.import_tau import tau
 from drl.cli.matrix import matrix
 from drl.cli.merge import merge
 from drl.cli.resample import resample
@@ -32,6 +33,9 @@ from drl.errors import DataError, DrlError
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 data = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(data, name="data", help="Download data sets into a compact local form.")
+
+imports = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(imports, name="import", help="Take results of others as runs of ours.")
 
 app.command()(certify_user)
 app.command()(estimate)
@@ -51,6 +55,7 @@ app.command()(textrl_eval)
 
 data.command("candor_synthetic")(candor_synthetic)
 data.command("tau_bench")(tau_bench)
+imports.command("tau")(tau)
 
 _ROOT = Annotated[Path, typer.Option("--root", help="Folder for data (data_dir of the config).")]
 
