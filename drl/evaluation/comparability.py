@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from drl.errors import RunError
 from drl.evaluation.run_result import RunResult
 from drl.runtime.run_dir import SIDE_KEYS, differences, essence, score_of
 from drl.types import JSON
@@ -21,6 +22,21 @@ _PACE = frozenset({"concurrency"})
 """Settings of how fast a run is played."""
 
 
+def check_versions(runs: Sequence[RunResult]) -> None:
+    """Refuse runs on different versions of data, whose numbers never stand in one table.
+
+    Raises:
+        RunError: two are known to differ.
+    """
+    known = [run for run in runs if run.data_version is not None]
+    for run in known[1:]:
+        if run.data_version != known[0].data_version:
+            raise RunError(
+                f"{known[0].name} was played on data {known[0].data_version}, and {run.name} on "
+                f"{run.data_version}; versions never mix in one table: make both on one version"
+            )
+
+
 def obstacles(base: RunResult, other: RunResult, num_paired: int) -> list[str]:
     """Why a difference between these runs could come of something else than their policies.
 
@@ -35,9 +51,9 @@ def obstacles(base: RunResult, other: RunResult, num_paired: int) -> list[str]:
         found.append(
             f"task sets differ ({len(base.task_ids)} and {len(other.task_ids)}, {shared} shared)"
         )
-    if base.data_version is None or base.data_version != other.data_version:
+    if None in (base.data_version, other.data_version):
         versions = (run.data_version or "unknown" for run in (base, other))
-        found.append(f"data versions differ or are unknown ({' and '.join(versions)})")
+        found.append(f"a data version is unknown ({' and '.join(versions)})")
     for group in _must_agree(base.config, other.config):
         keys = differences(_node(base.config, group), _node(other.config, group), f"{group}.")
         if keys:

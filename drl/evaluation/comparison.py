@@ -12,7 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from drl.errors import ConfigError, RunError
-from drl.evaluation.comparability import obstacles, remarks, settings_that_differ
+from drl.evaluation.comparability import (
+    check_versions,
+    obstacles,
+    remarks,
+    settings_that_differ,
+)
 from drl.evaluation.intervals import CONFIDENCE
 from drl.evaluation.measure import Measure, measured, words_of
 from drl.evaluation.paired import holm, paired_gaps
@@ -140,9 +145,10 @@ def compare_all(
             all the same. Without it such runs are not paired.
 
     Raises:
-        RunError: two runs have no task in common.
+        RunError: two runs have no task in common, or are of different versions of data.
         ConfigError: a run lacks a metric.
     """
+    check_versions((base, *others))
     all_measures = [_measures(base, other, only_shared=only_shared) for other in others]
     num_tests = _correct(all_measures, metrics)
     return [

@@ -152,8 +152,7 @@ def test_fewer_calls_are_no_victory():
     [
         ({"kind": "search"}, "one is a policy, the other a search"),
         ({"kind": "ceiling"}, "one is a policy, the other a ceiling"),
-        ({"data_version": "d-2"}, "data versions differ or are unknown (d-1 and d-2)"),
-        ({"data_version": None}, "data versions differ or are unknown (d-1 and unknown)"),
+        ({"data_version": None}, "a data version is unknown (d-1 and unknown)"),
         (
             {"config": config("user_simulator", phrasing="heldout")},
             "user_simulator differs (user_simulator.phrasing)",
@@ -183,6 +182,11 @@ def test_runs_that_differ_in_more_than_their_policies_are_shown_without_a_winner
     assert reason in found.reasons[0]
     assert found.verdict.startswith("Not comparable, so no winner: ")
     assert found.measures["mean_reward"].other.value == 0.75
+
+
+def test_runs_on_two_versions_of_data_never_stand_in_one_table():
+    with pytest.raises(RunError, match=r"low was played on data d-1, and high on d-2; versions"):
+        compare_runs(LOW, replace(HIGH, data_version="d-2"))
 
 
 def test_a_score_that_is_the_reward_by_default_is_the_same_score():
