@@ -271,6 +271,7 @@ def test_messages_that_are_no_dialogue_are_refused_with_their_place(messages, re
         ("{}", "not a result file"),
         ('[{"task_id": 0, "reward": 1.0, "info": {}, "traj": []}]', "0.trial: "),
         ('[{"task_id": 0, "reward": "x", "info": {}, "traj": [], "trial": 0}]', "0.reward: "),
+        ('[{"task_id": 0, "reward": NaN, "info": {}, "traj": [], "trial": 0}]', "0.reward: "),
         ("[]", "holds no results"),
         (json.dumps([Result(0, 0, 1.0, {}, ()).to_json()] * 2), "task 0, trial 0, which stands"),
     ],

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import FiniteFloat, TypeAdapter, ValidationError
 
 from drl.errors import DataError
 from drl.types import JSON
@@ -31,7 +31,7 @@ class _Row:
     """A result as it is written; more keys do no harm."""
 
     task_id: int
-    reward: float
+    reward: FiniteFloat
     info: dict[str, JSON]
     traj: list[dict[str, JSON]]
     trial: int
