@@ -8,7 +8,8 @@ from scripted import NO_JUDGE, CountingWorld
 from scripted import task_of as foreign_task
 from tau.miniature import task_of
 
-from drl.domains.tau.world import Action, Scene
+from drl.domains.tau.gold import Action
+from drl.domains.tau.world import Scene
 from drl.environment.tau import TauEnvironment
 from drl.reward.base import RewardError
 from drl.reward.db_state import DbStateReward

@@ -8,7 +8,8 @@ from scripted import NO_JUDGE, ScriptedAgent, cast_of
 from tau.miniature import task_of
 
 from drl.agent.base import Agent, Situation
-from drl.domains.tau.world import Action, Scene
+from drl.domains.tau.gold import Action
+from drl.domains.tau.world import Scene
 from drl.environment.tau import TauEnvironment
 from drl.llm.base import LLM
 from drl.play.cast import Cast

@@ -32,7 +32,8 @@ from tau.serving import (
 from trainer.small_runs import NumberedTasks, small_parts, start
 
 from drl.calls.ledger import read_entries
-from drl.domains.tau.world import Action, Scene
+from drl.domains.tau.gold import Action
+from drl.domains.tau.world import Scene
 from drl.errors import ConfigError, DataError
 from drl.launch import preflight, register_resolvers
 from drl.llm.scripted import ScriptedLLM

@@ -1,14 +1,19 @@
 """What becomes of the databases, and of each call, when a task's gold actions are carried out."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from drl.domains.tau.tables import Tables
 from drl.domains.tau.tools import TRANSFER, Domain, Mode, carry_out, is_error, tools_of
+from drl.types import JSON
 
-if TYPE_CHECKING:
-    from drl.domains.tau.world import Action
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A call of the list that a task counts as its right answer."""
+
+    name: str
+    arguments: Mapping[str, JSON]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +50,7 @@ class Replay:
 
 
 def replay(
-    tables: Tables, domain: Domain, actions: "Sequence[Action]", mode: Mode = "faithful"
+    tables: Tables, domain: Domain, actions: Sequence[Action], mode: Mode = "faithful"
 ) -> Replay:
     """Carry out gold actions on a fork of the tables.
 

@@ -9,10 +9,10 @@ from typing import Final, cast
 
 from drl.domains.tau import compact
 from drl.domains.tau.forms import FORMS, Form, in_form, is_old
-from drl.domains.tau.gold import Gold
+from drl.domains.tau.gold import Action, Gold
 from drl.domains.tau.tables import Database, Tables
 from drl.domains.tau.tools import Domain, tools_of
-from drl.domains.tau.world import Action, Scene, World
+from drl.domains.tau.world import Scene, World
 from drl.errors import DataError
 from drl.types import JSON, Toolbox, ToolSpec
 

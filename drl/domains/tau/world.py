@@ -1,20 +1,11 @@
 """The worlds of tau-bench in memory: databases and tools of a domain, and its tasks."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from drl.domains.tau.gold import Gold, replay
+from drl.domains.tau.gold import Action, Gold, replay
 from drl.domains.tau.tables import Tables
 from drl.domains.tau.tools import Domain, Mode
-from drl.types import JSON, Toolbox
-
-
-@dataclass(frozen=True, slots=True)
-class Action:
-    """A call of the list that a task counts as its right answer."""
-
-    name: str
-    arguments: Mapping[str, JSON]
+from drl.types import Toolbox
 
 
 @dataclass(frozen=True, eq=False)
