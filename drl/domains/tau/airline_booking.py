@@ -28,8 +28,11 @@ CERTIFICATE_IDS: Final = tuple(f"certificate_{number}" for number in range(32213
 _NOW: Final = "2024-05-15T15:00:00"
 """The time at which all dialogues take place, EST."""
 
-_INSURANCE: Final = 30
-_BAG: Final = 50
+_INSURANCE_USD: Final = 30
+"""For each passenger."""
+
+BAG_USD: Final = 50
+"""For each bag that is not free."""
 
 
 def book_reservation(
@@ -50,9 +53,9 @@ def book_reservation(
     if user_id not in users(tables):
         raise RefusedError("user not found")
     legs = [booked(tables, choice, cabin, len(passengers)) for choice in flights]
-    price = _price(legs, len(passengers), insurance) + _BAG * nonfree_baggages
+    price = _price(legs, len(passengers), insurance) + BAG_USD * nonfree_baggages
     _refuse_unpaid(users(tables).read(user_id), payment_methods, price)
-    reservation_id = new_reservation_id(tables)
+    reservation_id = _new_reservation_id(tables)
     reservation: Reservation = {
         "reservation_id": reservation_id,
         "user_id": user_id,
@@ -106,7 +109,7 @@ def send_certificate(tables: Tables, user_id: str, amount: float) -> str | None:
     return None
 
 
-def new_reservation_id(tables: Tables) -> str:
+def _new_reservation_id(tables: Tables) -> str:
     """The first id that is free, or the last."""
     free = [name for name in RESERVATION_IDS if name not in reservations(tables)]
     return free[0] if free else RESERVATION_IDS[-1]
@@ -146,7 +149,7 @@ def _available(tables: Tables, choice: Choice) -> tuple[Flight, Day]:
 def _price(legs: Sequence[Leg], num_passengers: int, insurance: str) -> float:
     """Of all flights for all passengers, insured if so wished."""
     price = sum(leg["price"] * num_passengers for leg in legs)
-    return price + _INSURANCE * num_passengers if insurance == "yes" else price
+    return price + _INSURANCE_USD * num_passengers if insurance == "yes" else price
 
 
 def _refuse_unpaid(user: User, payments: Sequence[Payment], price: float) -> None:

@@ -1,9 +1,8 @@
 """The tools of the airline that change a reservation."""
 
 import json
-from typing import Final
 
-from drl.domains.tau.airline_booking import booked, leg
+from drl.domains.tau.airline_booking import BAG_USD, booked, leg
 from drl.domains.tau.airline_records import (
     Choice,
     Leg,
@@ -15,8 +14,6 @@ from drl.domains.tau.airline_records import (
 from drl.domains.tau.refusal import RefusedError
 from drl.domains.tau.tables import Tables
 
-_BAG: Final = 50
-
 
 def update_reservation_baggages(
     tables: Tables,
@@ -27,7 +24,7 @@ def update_reservation_baggages(
 ) -> str:
     """Set the number of bags; more that are not free cost 50 USD each, fewer give nothing back."""
     reservation = _known(tables, reservation_id)
-    cost = _BAG * max(0, nonfree_baggages - reservation["nonfree_baggages"])
+    cost = BAG_USD * max(0, nonfree_baggages - reservation["nonfree_baggages"])
     _refuse_payment(tables, reservation, payment_id, cost)
     reservation = reservations(tables).write(reservation_id)
     reservation["total_baggages"] = total_baggages
