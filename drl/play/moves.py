@@ -223,10 +223,10 @@ class Play:
         node = tree.add(branch.node, turn, branch.open_goals)
         branch.node = node.id
         if turn.failure is not None:
-            overflown = turn.failure.stage == OVERFLOW
-            node.stop = StopReason.CONTEXT_OVERFLOW if overflown else StopReason.ERROR
+            is_overflow = turn.failure.stage == OVERFLOW
+            node.stop = StopReason.CONTEXT_OVERFLOW if is_overflow else StopReason.ERROR
             # the agent is not to blame for a customer who can hear no more
-            node.censored = overflown and turn.role is Role.USER
+            node.censored = is_overflow and turn.role is Role.USER
         if turn.role is Role.AGENT and node.stop is not StopReason.ERROR:
             judgement = await self.cast.reward.judge(
                 self.task,
