@@ -50,7 +50,10 @@ study: .venv/core ## The README's table: single, best of n and josh on the whole
 turn-credit: .venv/train ## Does credit by turns learn faster than credit by dialogues? A game, five seeds
 	$(BIN)/python -m experiments.turn_credit.game
 
-nightly: check test bench study turn-credit ## Everything long
+self-train: .venv/train ## Does a small model learn from its own trees? The study's stages, small
+	$(BIN)/python -m experiments.toolwoz_smollm2.study --small
+
+nightly: check test bench study turn-credit self-train ## Everything long
 
 ##@ Tidy up
 clean: ## Remove the environment and caches; runs in outputs/ and data/ stay
@@ -83,4 +86,4 @@ help: ## Show this help
 .venv/all: pyproject.toml | .venv/bin/python
 	$(PIP) -e '.[all]' && touch $@
 
-.PHONY: toolwoz-josh test setup test-quick check format map smoke bench study turn-credit nightly clean help
+.PHONY: toolwoz-josh test setup test-quick check format map smoke bench study turn-credit self-train nightly clean help

@@ -69,7 +69,7 @@ def main() -> None:
     if not is_small:
         ship(study.folder / str(chosen_on_val["best"]) / ADAPTER_OF_RUN)
     (folder / "results.json").write_text(json.dumps(record, indent=2) + "\n")
-    print(table(ARMS, results["heldout"], results["train"]))
+    print(table(record))
 
 
 def choose(study: Study) -> dict[str, object]:

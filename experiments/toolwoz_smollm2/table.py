@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 
-def table(
-    arms: Mapping[str, str], heldout: Mapping[str, object], train: Mapping[str, object]
-) -> str:
+def table(record: Mapping[str, Any]) -> str:
     """The arms as a table in Markdown.
 
     Args:
-        arms: what each is.
-        heldout: their estimates with the customer's wordings that no training saw.
-        train: the same with those of training.
+        record: what `results.json` holds.
     """
     rows = [
         "| arm | n | mean reward | full success | mean reward, phrasing of training |",
         "|---|---|---|---|---|",
     ]
-    for arm, what in arms.items():
-        alone, seen = heldout[arm], train[arm]
-        assert isinstance(alone, dict)
-        assert isinstance(seen, dict)
-        cells = [_cell(alone["mean_reward"]), _cell(alone["full_success"])]
-        count = f"{alone['n']} x {alone['seeds']}"
-        rows.append(f"| {what} | {count} | {' | '.join(cells)} | {_cell(seen['mean_reward'])} |")
+    for arm, alone in record["arms"].items():
+        seen = record["arms_on_training_phrasing"][arm]
+        cells = (
+            alone["what"],
+            f"{alone['n']} x {alone['seeds']}",
+            _cell(alone["mean_reward"]),
+            _cell(alone["full_success"]),
+            _cell(seen["mean_reward"]),
+        )
+        rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows)
 
 

@@ -8,6 +8,7 @@ from docs.file_map import END, ROOT, START, file_map
 from drl.launch import preflight, register_resolvers
 from drl.runtime.compose import jobs_of
 from experiments.toolwoz_josh.study import table
+from experiments.toolwoz_smollm2.table import table as table_of_arms
 
 README = (ROOT / "README.md").read_text()
 
@@ -51,8 +52,14 @@ def test_every_make_target_it_names_exists():
         assert name in targets, name
 
 
-def test_results_tables_are_those_of_the_study():
-    record = json.loads((ROOT / "experiments" / "toolwoz_josh" / "results.json").read_text())
-    shown = table(record["arms"])
-    for page in ("README.md", "experiments/toolwoz_josh/README.md"):
-        assert shown in (ROOT / page).read_text(), page
+def test_results_tables_are_those_of_the_studies():
+    searches = _results("toolwoz_josh")
+    learned = _results("toolwoz_smollm2")
+    shown = {"toolwoz_josh": table(searches["arms"]), "toolwoz_smollm2": table_of_arms(learned)}
+    for study, rows in shown.items():
+        for page in ("README.md", f"experiments/{study}/README.md"):
+            assert rows in (ROOT / page).read_text(), page
+
+
+def _results(study: str) -> dict[str, dict[str, object]]:
+    return json.loads((ROOT / "experiments" / study / "results.json").read_text())
