@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import platform
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Final
@@ -33,7 +34,8 @@ ARMS: Final = {
     "shuffled_kto": "e: as JOSH-KTO, with shuffled labels",
     "teacher": "f: the rule agent, which wrote the start set",
 }
-PHRASINGS: Final = ("heldout", "train")
+UNTAUGHT: Final = "base"
+"""It learned from no customer, so no wordings are those of its training."""
 COMPARED: Final = {
     "base": ("start",),
     "start": ("josh_sft", "josh_kto", "rejection_sft", "shuffled_kto"),
@@ -53,12 +55,13 @@ def main() -> None:
     for stage in stages:
         stage()
     chosen_on_val = choose(study)
-    results = {phrasing: evaluate_all(study, phrasing) for phrasing in PHRASINGS}
     record = {
         "machine": f"{platform.machine()}, Python {platform.python_version()}",
         "size": asdict(study.size),
-        "arms": results["heldout"],
-        "arms_on_training_phrasing": results["train"],
+        "arms": evaluate_all(study, "heldout", tuple(ARMS)),
+        "arms_on_training_phrasing": evaluate_all(
+            study, "train", [arm for arm in ARMS if arm != UNTAUGHT]
+        ),
         "differences": differences(study),
         "val": chosen_on_val,
         "training": {arm: _training(study, arm) for arm in ARMS if (study.folder / arm).is_dir()},
@@ -94,11 +97,11 @@ def ship(adapter: Path) -> None:
     (SHIPPED / ADAPTER_CONFIG).write_text(json.dumps(config, indent=2, sort_keys=True) + "\n")
 
 
-def evaluate_all(study: Study, phrasing: str) -> dict[str, object]:
-    """Every arm on the test tasks, with customers of one phrasing."""
+def evaluate_all(study: Study, phrasing: str, arms: Sequence[str]) -> dict[str, object]:
+    """Arms on the test tasks, with customers of one phrasing."""
     return {
-        arm: {"what": what, **_estimates(study.evaluate(arm, "test", phrasing))}
-        for arm, what in ARMS.items()
+        arm: {"what": ARMS[arm], **_estimates(study.evaluate(arm, "test", phrasing))}
+        for arm in arms
     }
 
 

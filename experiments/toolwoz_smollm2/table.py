@@ -17,13 +17,13 @@ def table(record: Mapping[str, Any]) -> str:
         "|---|---|---|---|---|",
     ]
     for arm, alone in record["arms"].items():
-        seen = record["arms_on_training_phrasing"][arm]
+        seen = record["arms_on_training_phrasing"].get(arm)
         cells = (
             alone["what"],
             f"{alone['n']} x {alone['seeds']}",
             _cell(alone["mean_reward"]),
             _cell(alone["full_success"]),
-            _cell(seen["mean_reward"]),
+            _cell(seen["mean_reward"]) if seen else "–",
         )
         rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows)
