@@ -43,6 +43,7 @@ bench: .venv/test ## Run all benchmarks; each ends in one line of JSON
 	$(BIN)/python -m benchmarks.hf
 	$(BIN)/python -m benchmarks.ppo
 	$(BIN)/python -m benchmarks.geli
+	$(BIN)/python -m benchmarks.tau
 
 study: .venv/core ## The README's table: single, best of n and josh on the whole test split
 	$(BIN)/python -m experiments.toolwoz_josh.study
