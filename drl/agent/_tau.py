@@ -19,16 +19,12 @@ from drl.agent._chat import as_text, seen
 from drl.agent._json import only_object, to_text
 from drl.agent._style import Style
 from drl.domains.conversation import audible
+from drl.domains.tau.marks import ACTION, CONTENT, OUTPUT, RESPOND, THOUGHT
 from drl.llm.base import Message
 from drl.runtime.prompts import fill
 from drl.types import JSON, Step, Toolbox, ToolCall, ToolResult
 
-_THOUGHT = "Thought:"
-_ACTION = "Action:"
 _ACTION_IN_JSON = "Action\\u003a"  # the mark inside a JSON string, where it begins nothing
-_RETURN = "API output: "
-_RESPOND = "respond"
-_CONTENT = "content"
 _NO_TOOLS = Toolbox(())
 
 
@@ -54,9 +50,9 @@ class TauStyle(Style):
 
     def read(self, text: str, toolbox: Toolbox) -> Step:
         """The call or the reply; an object that is neither is refused."""
-        before, _, after = text.rpartition(_ACTION)
+        before, _, after = text.rpartition(ACTION)
         action = after.strip()
-        plan = before.replace(_THOUGHT, "").strip()
+        plan = before.replace(THOUGHT, "").strip()
         if not action:
             return _refused(text, plan, "there is no action")
         try:
@@ -66,11 +62,11 @@ class TauStyle(Style):
         name, arguments = read.get("name"), read.get("arguments")
         if not isinstance(name, str) or not isinstance(arguments, dict):
             return _refused(text, plan, 'an action has a "name" and an object "arguments"')
-        if name != _RESPOND:
+        if name != RESPOND:
             return Step(text=text, plan=plan, calls=(ToolCall(name, arguments),))
-        content = arguments.get(_CONTENT)
+        content = arguments.get(CONTENT)
         if not isinstance(content, str) or not content.strip():
-            return _refused(text, plan, f"{_RESPOND} needs a text as {_CONTENT}")
+            return _refused(text, plan, f"{RESPOND} needs a text as {CONTENT}")
         return Step(text=text, plan=plan, reply=content)
 
     def read_last(self, text: str) -> Step:
@@ -84,24 +80,24 @@ class TauStyle(Style):
             is_own = audible(self.read(step.text, _NO_TOOLS).reply or "") == step.reply
             return [Message("assistant", seen(step.text if is_own else self.spoken(step.reply)))]
         output = Message("assistant", seen(step.text))
-        gave = "\n".join(f"{_RETURN}{as_text(result)}" for result in step.results)
+        gave = "\n".join(f"{OUTPUT}{as_text(result)}" for result in step.results)
         return [output, Message("user", gave)] if gave else [output]
 
     def spoken(self, text: str) -> str:
         """The action respond, without a thought."""
-        return self._output("", _RESPOND, {_CONTENT: text})
+        return self._output("", RESPOND, {CONTENT: text})
 
     def written(self, step: Step) -> str:
         """The plan as one line, then the call or the reply."""
         if step.calls:
             return self._output(step.plan, step.calls[0].name, step.calls[0].arguments)
-        return self._output(step.plan, _RESPOND, {_CONTENT: step.reply or ""})
+        return self._output(step.plan, RESPOND, {CONTENT: step.reply or ""})
 
     def _output(self, plan: str, name: str, arguments: Mapping[str, JSON]) -> str:
         action = to_text({"name": name, "arguments": dict(arguments)})
-        written = f"{_ACTION}\n{action.replace(_ACTION, _ACTION_IN_JSON)}"
+        written = f"{ACTION}\n{action.replace(ACTION, _ACTION_IN_JSON)}"
         thought = " ".join(plan.split()) if self._thinks else ""
-        return f"{_THOUGHT}\n{thought}\n{written}" if thought else written
+        return f"{THOUGHT}\n{thought}\n{written}" if thought else written
 
 
 def _refused(text: str, plan: str, cause: str) -> Step:

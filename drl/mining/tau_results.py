@@ -17,8 +17,8 @@ from pathlib import Path
 
 from drl.agent.base import Agent, Situation
 from drl.calls.ledger import Entry
+from drl.domains.tau.marks import CONTENT, RESPOND
 from drl.domains.tau.result_file import Result, lines_of
-from drl.domains.tau.trajectory import CONTENT, RESPOND
 from drl.domains.tau.world import Scene
 from drl.errors import DataError, RunError
 from drl.llm.base import Message, Request

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
+from drl.domains.tau.marks import STOP
 from drl.llm.base import LLM
 from drl.runtime.settings import check_positive
 from drl.types import Role, Step, Turn
@@ -15,9 +16,6 @@ from drl.user_simulator._asking import turn_of
 from drl.user_simulator._facts_course import Act, Kind, course_of
 from drl.user_simulator._instruction import take_apart
 from drl.user_simulator.base import Encounter, UserSimulator
-
-STOP = "###STOP###"
-"""What it writes to hang up, as the customers of tau-bench."""
 
 _PHRASES: Mapping[Kind, Sequence[str]] = {
     Kind.OPEN: ("Hello.", "Hi.", "Hi there.", "Good day."),

@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from drl.domains.tau.marks import STOP
 from drl.errors import ConfigError
 from drl.llm.base import NoLLM
 from drl.types import Brief, Role, Turn
 from drl.user_simulator._first_person import first_person
 from drl.user_simulator._instruction import take_apart
 from drl.user_simulator.base import Encounter
-from drl.user_simulator.facts import STOP, FactsUserSimulator
+from drl.user_simulator.facts import FactsUserSimulator
 
 LAMP = (
     "Your name is Ann Marie Lee and your zip code is 10115. You are shy, polite. You ordered a "

@@ -8,22 +8,15 @@ Source: tau-bench `agents/tool_calling_agent.py`, `agents/chat_react_agent.py`.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
 
+from drl.domains.tau.marks import ACTION, CONTENT, OUTPUT, RESPOND, STOP, THOUGHT
 from drl.domains.tau.tools import TRANSFER, is_error
 from drl.errors import DataError
 from drl.types import JSON, Role, Step, ToolCall, ToolResult, Turn
 
 Message: TypeAlias = Mapping[str, JSON]
-
-STOP: Final = "###STOP###"
-"""What the customer of tau-bench hangs up with."""
-
-RESPOND: Final = "respond"
-CONTENT: Final = "content"
-_ACTION: Final = "Action:"
-_OUTPUT: Final = "API output: "
 
 
 def form_of(messages: Sequence[Message]) -> Literal["tools", "text"]:
@@ -31,7 +24,7 @@ def form_of(messages: Sequence[Message]) -> Literal["tools", "text"]:
     if any(message.get("tool_calls") or message.get("role") == "tool" for message in messages):
         return "tools"
     own = [_text(message) for message in messages if message.get("role") == "assistant"]
-    return "text" if any(_ACTION in text for text in own) else "tools"
+    return "text" if any(ACTION in text for text in own) else "tools"
 
 
 def turns_of(messages: Sequence[Message]) -> list[Turn]:
@@ -66,7 +59,7 @@ class _Growing:
             case "system" if not self._done and not self._steps:
                 return
             case "user" if self._awaits_output():
-                self._give(_text(message).removeprefix(_OUTPUT))
+                self._give(_text(message).removeprefix(OUTPUT))
             case "user":
                 self._speak(None)
                 text = _text(message)
@@ -100,7 +93,7 @@ class _Growing:
             raise DataError("no call precedes it")
         ends = bool(step.calls) and step.calls[number].name == TRANSFER
         result = ToolResult(text, error=text if is_error(text) else None, ends=ends)
-        self._steps[-1] = _with_results(step, (*step.results, result))
+        self._steps[-1] = replace(step, results=(*step.results, result))
 
     def _speak(self, text: str | None) -> None:
         """Finish the agent's turn, if one is in progress; without a text it said nothing."""
@@ -127,8 +120,8 @@ def _step_of_calls(message: Message) -> Step:
 
 def _step_of_text(text: str) -> Step:
     """What a ReAct or Act agent wrote."""
-    before, _, action = text.rpartition(_ACTION)
-    plan = before.replace("Thought:", "").strip()
+    before, _, action = text.rpartition(ACTION)
+    plan = before.replace(THOUGHT, "").strip()
     try:
         read = _object(action)
         name, arguments = str(read["name"]), read["arguments"]
@@ -166,15 +159,9 @@ def _object(raw: str) -> Mapping[str, JSON]:
     return read
 
 
-def _with_results(step: Step, results: tuple[ToolResult, ...]) -> Step:
-    return Step(step.text, step.plan, step.calls, results, step.reply)
-
-
 def _carried_out(step: Step) -> Step:
     """The step without the calls that gave nothing: they were not carried out."""
-    if not step.calls:
-        return step
-    return Step(step.text, step.plan, step.calls[: len(step.results)], step.results, step.reply)
+    return replace(step, calls=step.calls[: len(step.results)])
 
 
 def _text(message: Message) -> str:
