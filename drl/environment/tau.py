@@ -5,12 +5,12 @@
 Source: Yao et al. 2024 (arXiv:2406.12045); goals as in the JOSH paper (arXiv:2409.04617).
 """
 
-import re
 from collections.abc import Mapping, Sequence
 
 from drl.domains.tau.tables import Tables
 from drl.domains.tau.tools import TRANSFER, Tool, carry_out, is_error, tools_of
 from drl.domains.tau.world import Scene
+from drl.environment._refusals import cause_of
 from drl.environment.base import Environment, Mode, Session
 from drl.errors import ConfigError
 from drl.types import Goal, Task, Toolbox, ToolCall, ToolResult
@@ -96,7 +96,4 @@ class TauEnvironment(Environment):
 
     def explain(self, task: Task, goal: Goal, result: ToolResult) -> str:
         """What the tool said against the gold action, with … for ids, dates and amounts."""
-        if result.error is None:
-            return f"{goal.kind} is carried out"
-        cause = re.sub(r"'[^']*'|\S*\d\S*", "…", result.error.removeprefix("Error: "))
-        return f"{goal.kind}: {cause}"
+        return cause_of(goal, result)

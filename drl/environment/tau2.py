@@ -9,13 +9,13 @@ the databases (`drl.domains.tau2.state`): 1 ms in telecom, 70 ms in retail, 300 
 Source: Barres et al. 2025 (arXiv:2506.07982).
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from drl.domains.tau2.interface import Requestor
 from drl.domains.tau2.state import Branch
 from drl.domains.tau2.world import Scene
+from drl.environment._refusals import cause_of
 from drl.environment.base import Environment, Mode, Session
 from drl.errors import ConfigError
 from drl.types import Goal, Task, Toolbox, ToolCall, ToolResult
@@ -116,7 +116,4 @@ class Tau2Environment(Environment):
 
     def explain(self, task: Task, goal: Goal, result: ToolResult) -> str:
         """What the tool said against the action, with … for ids, dates and amounts."""
-        if result.error is None:
-            return f"{goal.kind} is carried out"
-        cause = re.sub(r"'[^']*'|\S*\d\S*", "…", result.error.removeprefix("Error: "))
-        return f"{goal.kind}: {cause}"
+        return cause_of(goal, result)
