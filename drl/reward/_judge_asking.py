@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from drl.domains.judge.own_prompts import Prompt
 from drl.llm.base import LLM, ContextOverflowError, Message, Request, Sampling
-from drl.reward._judge_prompts import Asked
 from drl.runtime.seeds import derive
 from drl.runtime.surrogates import writable
 from drl.types import Place
@@ -43,7 +43,7 @@ class Asking:
     async def ask(
         self,
         llm: LLM,
-        asked: Asked,
+        prompt: Prompt,
         read: Callable[[str], _Verdict | None],
         seeded_by: tuple[str | int, ...],
         place: Place,
@@ -52,7 +52,7 @@ class Asking:
 
         Args:
             llm: the judge.
-            asked: what it is asked.
+            prompt: what it is told and shown; without a system prompt none is sent.
             read: gives None for a judgment without a verdict.
             seeded_by: what tells this request from all others of the run.
             place: where in the run it belongs.
@@ -61,17 +61,9 @@ class Asking:
             OutageError: it cannot be reached; nothing is known of the dialogue then.
             BudgetError: the next request might pass the budget.
         """
-        system = [Message("system", asked.system)] if asked.system else []
-        messages = (*system, Message("user", writable(asked.user)))
         text, cause = "", ""
         for attempt in range(self.retries + 1):
-            request = Request(
-                messages=messages,
-                sampling=self._sampling(attempt),
-                seeds=(derive("judge", *seeded_by, attempt),),
-                purpose="judge",
-                place=place,
-            )
+            request = self._request(prompt, attempt, seeded_by, place)
             try:
                 (choice,) = (await llm.complete(request)).choices
             except ContextOverflowError as error:
@@ -84,6 +76,15 @@ class Asking:
             cause = f"cut at {self.max_tokens} tokens" if is_cut else "no verdict in the judgment"
         return Judged(None, text, cause)
 
-    def _sampling(self, attempt: int) -> Sampling:
+    def _request(
+        self, prompt: Prompt, attempt: int, seeded_by: tuple[str | int, ...], place: Place
+    ) -> Request:
+        system = [Message("system", prompt.system)] if prompt.system else []
         warmer = max(self.temperature, self.retry_temperature)
-        return Sampling(warmer if attempt else self.temperature, self.max_tokens)
+        return Request(
+            messages=(*system, Message("user", writable(prompt.user))),
+            sampling=Sampling(warmer if attempt else self.temperature, self.max_tokens),
+            seeds=(derive("judge", *seeded_by, attempt),),
+            purpose="judge",
+            place=place,
+        )

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from drl.domains.judge import own_prompts
-from drl.domains.judge.own_prompts import Line
+from drl.domains.judge.own_prompts import Line, Prompt
 from drl.domains.mt_bench.fetch import fetched
+from drl.domains.mt_bench.prompts import RATING, WINNER
 from drl.domains.mt_bench.questions import WITH_REFERENCE, Question
 from drl.domains.mt_bench.world import World
 from drl.reward.base import RewardError
@@ -40,12 +41,11 @@ class Case:
 
 
 class Asked(NamedTuple):
-    """A request to a judge; `name` is that of the prompt, `user` what it is shown."""
+    """A request to a judge; `name` is that of its words, `output_format` how it is to end."""
 
     name: str
     output_format: str
-    system: str
-    user: str
+    prompt: Prompt
 
 
 class JudgePrompts(ABC):
@@ -89,12 +89,12 @@ class OwnPrompts(JudgePrompts):
     def rate(self, case: Case) -> Asked:
         """Asks for a rating from 1 to 10."""
         prompt = own_prompts.rate(case.said, "\n".join(case.references), whole=case.whole)
-        return Asked(_own_name("rate", case), "[[rating]]", *prompt)
+        return Asked(_own_name("rate", case), RATING, prompt)
 
     def compare(self, case: Case, first: Sequence[Line], second: Sequence[Line]) -> Asked:
         """Asks for A, B or C."""
         prompt = own_prompts.compare(first, second, "\n".join(case.references), whole=case.whole)
-        return Asked(_own_name("compare", case), "[[A]]", *prompt)
+        return Asked(_own_name("compare", case), WINNER, prompt)
 
 
 class PublishedPrompts(JudgePrompts):
@@ -141,13 +141,13 @@ class PublishedPrompts(JudgePrompts):
                 texts[f"ref_answer_{number}"] = reference
         if case.turn > 1:
             name += "-multi-turn"
-        prompt = self._world.prompts.get(name)
-        if prompt is None:
+        words = self._world.prompts.get(name)
+        if words is None:
             raise RewardError(
                 f"reward.prompts=mt_bench needs the prompt {name}, and judge_prompts.jsonl below "
                 f"{self._root} has only {', '.join(self._world.prompts)}; use the published file"
             )
-        return Asked(name, prompt.output_format, prompt.system, prompt.fill(texts))
+        return Asked(name, words.output_format, Prompt(words.system, words.fill(texts)))
 
     @cached_property
     def _world(self) -> World:

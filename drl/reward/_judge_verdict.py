@@ -11,6 +11,7 @@ from drl.domains.judge import verdict
 from drl.domains.judge.own_prompts import Line
 from drl.domains.judge.verdict import Winner
 from drl.domains.mt_bench.answer_file import AnswerFile
+from drl.domains.mt_bench.prompts import RATING, RATINGS, WINNER
 from drl.errors import DataError
 from drl.llm.base import LLM
 from drl.reward._judge_asking import Asking, Judged
@@ -24,8 +25,8 @@ HIGHEST: Final = 10.0
 
 _Read = TypeVar("_Read")
 _READERS: Final[Mapping[str, Callable[[str], Winner | None]]] = {
-    "[[A]]": verdict.winner,
-    "[[rating_a,rating_b]]": verdict.winner_by_ratings,
+    WINNER: verdict.winner,
+    RATINGS: verdict.winner_by_ratings,
 }
 _FIRST: Final[Mapping[Winner, str]] = {"A": "model_1", "B": "model_2", "tie": "tie"}
 _SWAPPED: Final[Mapping[Winner, str]] = {"A": "model_2", "B": "model_1", "tie": "tie"}
@@ -55,12 +56,12 @@ class Judge:
             RewardError, DataError: the prompts do not fit the case, or cannot be had.
         """
         asked = self.prompts.rate(case)
-        if asked.output_format != "[[rating]]":
+        if asked.output_format != RATING:
             raise _wrong_format(asked)
         judged = await self._ask(llm, asked, verdict.rating, case, "rating")
         points = judged.verdict
         detail = {**_told(case, llm, asked), "points": points, "judgment": judged.judgment}
-        detail["user_prompt"] = asked.user
+        detail["user_prompt"] = asked.prompt.user
         if points is None:
             return Verdict(None, {"cause": judged.cause, **detail})
         share = (points - LOWEST) / (HIGHEST - LOWEST)
@@ -93,7 +94,7 @@ class Judge:
         detail = {**_told(case, llm, games[0]), "baseline": against.model}
         for n, (game, each, who) in enumerate(zip(games, judged, winners, strict=True), start=1):
             detail |= {f"g{n}_winner": who, f"g{n}_judgment": each.judgment}
-            detail[f"g{n}_user_prompt"] = game.user
+            detail[f"g{n}_user_prompt"] = game.prompt.user
         if "error" in winners:
             causes = dict.fromkeys(each.cause for each in judged if each.cause)
             return Verdict(None, {"cause": "; ".join(causes), **detail})
@@ -103,7 +104,8 @@ class Judge:
         self, llm: LLM, asked: Asked, read: Callable[[str], _Read | None], case: Case, which: str
     ) -> Judged[_Read]:
         seeded_by = (case.task_id, case.turn, which)
-        return await self.asking.ask(llm, asked, read, seeded_by, Place(case.task_id, 0, None))
+        place = Place(case.task_id, 0, None)
+        return await self.asking.ask(llm, asked.prompt, read, seeded_by, place)
 
 
 def _told(case: Case, llm: LLM, asked: Asked) -> dict[str, JSON]:

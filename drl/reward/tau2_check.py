@@ -15,6 +15,7 @@ from functools import partial
 from hashlib import blake2b
 from typing import Literal
 
+from drl.domains.judge.own_prompts import Prompt
 from drl.domains.tau2.check import JUDGED, Findings, assertions, find
 from drl.domains.tau2.statements import all_true, question
 from drl.domains.tau2.world import Scene
@@ -22,7 +23,6 @@ from drl.environment.base import Environment
 from drl.errors import ConfigError, DataError
 from drl.llm.base import LLM, Sampling
 from drl.reward._judge_asking import Asking
-from drl.reward._judge_prompts import Asked
 from drl.reward.base import Judgement, Reward, RewardError
 from drl.runtime.settings import check_not_negative, check_positive
 from drl.types import JSON, Place, Task, Turn
@@ -145,7 +145,7 @@ class Tau2CheckReward(Reward):
         asked = question(assertions(scene), (*task.opening, *dialogue))
         judged = await self._asking.ask(
             llm,
-            Asked("tau2-statements", "", "", asked),
+            Prompt("", asked),
             partial(all_true, num_statements=len(assertions(scene))),
             ("tau2", task.id, blake2b(asked.encode("utf-8", "replace"), digest_size=8).hexdigest()),
             Place(task.id, 0, None),

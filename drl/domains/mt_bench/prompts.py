@@ -10,8 +10,11 @@ from typing import Final
 from drl.errors import DataError
 from drl.types import JSON
 
-FORMATS: Final = ("[[rating]]", "[[A]]", "[[rating_a,rating_b]]")
-"""How a judgment may have to end."""
+RATING: Final = "[[rating]]"
+WINNER: Final = "[[A]]"
+RATINGS: Final = "[[rating_a,rating_b]]"
+FORMATS: Final = (RATING, WINNER, RATINGS)
+"""How a judgment may have to end: rating an answer, naming the better of two, or rating both."""
 
 _PLACE = re.compile(r"\{\{|\}\}|\{(\w+)\}")
 
