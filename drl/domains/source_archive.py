@@ -8,13 +8,9 @@ before that. The user's settings for pip (index, proxy, certificates) hold.
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
-from rich.console import Console
-
-from drl.errors import DataError
+from drl.domains.package_index import pip_download
 
 _BACKEND = '''\
 """Stands in for setuptools while pip asks a source archive for its name."""
@@ -51,17 +47,15 @@ def download(name: str, version: str, sha256: str, folder: Path, *, size: str, r
     """
     wanted = folder / "requirements.txt"
     wanted.write_text(f"{name}=={version} --hash=sha256:{sha256}\n", encoding="utf-8")
-    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--no-binary", name]
-    command += ["--no-build-isolation", "--no-input", "--quiet", "--disable-pip-version-check"]
-    command += ["--dest", str(folder), "--requirement", str(wanted)]
-    environment = {**os.environ, "PYTHONPATH": _search_path(_backend(name, version, folder))}
-    with Console(stderr=True).status(f"downloading the source of {name} {version} ({size})"):
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-    archives = list(folder.glob("*.tar.gz"))
-    if done.returncode or not archives:
-        lines = done.stderr.strip().splitlines() or ["pip said nothing"]
-        raise DataError(f"pip could not download {name} {version} ({lines[-1].strip()}); {remedy}")
-    return archives[0]
+    asked = ("--no-binary", name, "--no-build-isolation", "--requirement", str(wanted))
+    return pip_download(
+        asked,
+        folder,
+        "*.tar.gz",
+        what=f"the source of {name} {version} ({size})",
+        remedy=remedy,
+        variables={"PYTHONPATH": _search_path(_backend(name, version, folder))},
+    )
 
 
 def _backend(name: str, version: str, folder: Path) -> Path:
