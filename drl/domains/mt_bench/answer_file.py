@@ -15,6 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
+from drl.domains.mt_bench.json_lines import objects
 from drl.errors import DataError
 from drl.types import JSON
 
@@ -62,23 +63,16 @@ def read_answers(path: Path) -> AnswerFile:
     """
     try:
         content = path.read_bytes()
-        lines = content.decode().split("\n")
+        text = content.decode()
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: cannot be read as UTF-8 text ({error})") from error
-    choices: dict[str, tuple[tuple[str, ...], ...]] = {}
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
-            where = f"{path}:{number}"
-            try:
-                row = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                raise DataError(
-                    f"{where}: is not JSON ({error}); write an answer a line"
-                ) from error
-            if not isinstance(row, dict):
-                raise DataError(f"{where}: is no JSON object; write an answer a line")
-            question = str(number_of(row, where))
-            choices[question] = choices_of(row, where)
+        raise DataError(
+            f"{path}: cannot be read as UTF-8 text ({error}); name a file of answers in FastChat's "
+            "form"
+        ) from error
+    choices = {
+        str(number_of(row, where)): choices_of(row, where)
+        for row, where in objects(text, str(path), "write an answer a line")
+    }
     if not choices:
         raise DataError(f"{path}: holds no answer; name a file of answers in FastChat's form")
     return AnswerFile(path, path.stem, choices, sha256(content).hexdigest()[:8])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from drl.domains.mt_bench import store
 from drl.domains.mt_bench.answer_file import choices_of, number_of
+from drl.domains.mt_bench.json_lines import objects
 from drl.domains.mt_bench.prompts import JudgePrompt, prompt_of
 from drl.domains.mt_bench.questions import Question
 from drl.errors import DataError
@@ -46,7 +46,7 @@ def load(root: Path) -> World:
 def own() -> World:
     """Our own questions, which come with drl; their references are what an answer must name."""
     text = (files("drl.domains.mt_bench") / _OWN).read_text(encoding="utf-8")
-    rows = _rows(text, _OWN)
+    rows = objects(text, _OWN, store.REMEDY)
     return World(OWN_VERSION, _by_id((_question(row, at), at) for row, at in rows), {})
 
 
@@ -59,13 +59,15 @@ def build(texts: Mapping[str, str], version: str) -> World:
     question_file, prompt_file, reference_file = store.FILES
     references = {
         str(number_of(row, at)): choices_of(row, at)[0]
-        for row, at in _rows(texts[reference_file], reference_file)
+        for row, at in objects(texts[reference_file], reference_file, store.REMEDY)
     }
     questions = [
         (_question(row, at, references), at)
-        for row, at in _rows(texts[question_file], question_file)
+        for row, at in objects(texts[question_file], question_file, store.REMEDY)
     ]
-    prompts = [prompt_of(row, at) for row, at in _rows(texts[prompt_file], prompt_file)]
+    prompts = [
+        prompt_of(row, at) for row, at in objects(texts[prompt_file], prompt_file, store.REMEDY)
+    ]
     if not questions or not prompts:
         raise DataError(f"{question_file} or {prompt_file} is empty; {store.REMEDY}")
     return World(version, _by_id(questions), {prompt.name: prompt for prompt in prompts})
@@ -77,7 +79,7 @@ def _by_id(
     found: dict[str, Question] = {}
     for question, where in questions:
         if found.setdefault(str(question.number), question) is not question:
-            raise DataError(f"{where}: question {question.number} stands there twice")
+            raise DataError(f"{where}: question {question.number} stands there twice; keep one")
     return found
 
 
@@ -107,18 +109,3 @@ def _texts(row: Mapping[str, JSON], key: str, where: str) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         raise DataError(f"{where}: {key} is {value!r:.80}, and must be a list of texts")
     return tuple(map(str, value))
-
-
-def _rows(text: str, name: str) -> Iterator[tuple[Mapping[str, JSON], str]]:
-    """The JSON object of each line, with where it stands."""
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        where = f"{name}:{number}"
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise DataError(f"{where}: is not JSON ({error}); {store.REMEDY}") from error
-        if not isinstance(row, dict):
-            raise DataError(f"{where}: is no JSON object; {store.REMEDY}")
-        yield row, where
