@@ -1,7 +1,7 @@
 """What judgments amount to, worked out by hand."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drl.evaluation.mt_bench import Mark, comparisons, pooled, ratings
@@ -65,6 +65,7 @@ def test_nothing_has_no_mean():
     assert pooled({("1", 1): []}) is None
 
 
+@settings(max_examples=40, deadline=None)
 @given(
     st.dictionaries(
         st.tuples(st.sampled_from("abcd"), st.integers(1, 2)),
