@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from drl.agent._json import to_text
 from drl.agent.base import Situation
 from drl.domains.conversation import LONGEST
 from drl.llm.base import Message
 from drl.runtime.surrogates import writable
-from drl.types import JSON, Role, Step, ToolResult
+from drl.types import Role, Step, ToolResult
 
 NOT_CARRIED_OUT = "not carried out: the calls of this turn were used up"
 """What a call beyond the limit gave."""
@@ -63,21 +62,6 @@ def seen(text: str) -> str:
     if len(text) > LONGEST:
         return f"{text[:_HEAD]} ..."
     return text if text.strip() else "(no text)"
-
-
-def value_of(result: ToolResult) -> JSON:
-    """What a call gave, or its error where it gave nothing."""
-    if result.value is None and result.error is not None:
-        return {"error": result.error}
-    return result.value
-
-
-def as_text(result: ToolResult) -> str:
-    """What a call gave as tau-bench hands it on: a text as it is, else JSON; errors say so."""
-    if result.value is None and result.error is not None:
-        return f"Error: {result.error}"
-    value = result.value
-    return value if isinstance(value, str) else to_text(value, ascii_only=True)
 
 
 def too_long(text: str) -> Step | None:

@@ -14,13 +14,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from drl.agent._chat import seen
-from drl.agent._json import leading_object, to_text
 from drl.agent._policy import with_policy
 from drl.agent._style import Style
 from drl.agent._tool_list import an_example, listed
 from drl.domains.conversation import audible
 from drl.llm.base import Message
 from drl.runtime.prompts import fill
+from drl.runtime.written_json import leading_object, to_text
 from drl.types import JSON, Step, Toolbox, ToolCall, ToolResult
 
 _COMMAND = re.compile(r"\s*(CALL|SAY)(?!\w):?\s*")

@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from drl.agent._chat import NOT_CARRIED_OUT, seen, value_of
-from drl.agent._json import to_text
+from drl.agent._chat import NOT_CARRIED_OUT, seen
 from drl.agent._policy import with_policy
 from drl.agent._react import MARK, RETURN, parse, parse_last, read, render_call, render_reply
 from drl.agent._style import Style
@@ -15,6 +14,8 @@ from drl.agent._tool_list import described
 from drl.domains.conversation import audible
 from drl.llm.base import Message
 from drl.runtime.prompts import fill
+from drl.runtime.tool_results import value_of
+from drl.runtime.written_json import to_text
 from drl.types import Step, Toolbox
 
 _TOOL = re.compile(r'APICALL \{"name": "(\w+)"')

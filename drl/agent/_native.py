@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from drl.agent._chat import NOT_CARRIED_OUT, seen, value_of
-from drl.agent._json import only_object, to_text
+from drl.agent._chat import NOT_CARRIED_OUT, seen
 from drl.agent._rewrite import rewritten
 from drl.domains.conversation import LONGEST, audible
 from drl.llm.base import Completion, Message, ToolUse
 from drl.runtime.surrogates import writable
+from drl.runtime.tool_results import value_of
+from drl.runtime.written_json import only_object, to_text
 from drl.types import JSON, Step, ToolCall, ToolResult
 
 _NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")

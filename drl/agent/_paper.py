@@ -12,12 +12,12 @@ from collections.abc import Sequence
 
 from drl.agent._chat import seen
 from drl.agent._full import system
-from drl.agent._json import only_object, to_text
 from drl.agent._react import MARK, RETURN, parse_last, render_call, render_reply
 from drl.agent._style import Style
 from drl.agent._tool_list import as_json
 from drl.llm.base import Message
 from drl.runtime.prompts import fill
+from drl.runtime.written_json import only_object, to_text
 from drl.types import Step, Toolbox, ToolCall, ToolResult
 
 OUT_OF_RETRIES = "Error: Agent ran out of retries."

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from drl.agent._json import leading_object, to_text
+from drl.runtime.written_json import leading_object, to_text
 from drl.types import Step, ToolCall, ToolResult
 
 MARK = "<COMMAND_END>"

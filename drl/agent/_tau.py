@@ -15,13 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from drl.agent._chat import as_text, seen
-from drl.agent._json import only_object, to_text
+from drl.agent._chat import seen
 from drl.agent._style import Style
 from drl.domains.conversation import audible
 from drl.domains.tau.marks import ACTION, CONTENT, OUTPUT, RESPOND, THOUGHT
 from drl.llm.base import Message
 from drl.runtime.prompts import fill
+from drl.runtime.tool_results import as_text
+from drl.runtime.written_json import only_object, to_text
 from drl.types import JSON, Step, Toolbox, ToolCall, ToolResult
 
 _ACTION_IN_JSON = "Action\\u003a"  # the mark inside a JSON string, where it begins nothing

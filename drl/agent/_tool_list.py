@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from drl.agent._json import to_text
+from drl.runtime.written_json import to_text
 from drl.types import JSON, Toolbox, ToolCall
 
 _FEW = 30

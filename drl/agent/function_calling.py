@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from drl.agent._chat import as_text, conversation
+from drl.agent._chat import conversation
 from drl.agent._demonstrations import demonstrated
 from drl.agent._native import as_json, read, read_last, rewrite, shown, spoken, text_of
 from drl.agent._policy import with_policy
@@ -14,6 +14,7 @@ from drl.llm.base import LLM, Completion, Message, Request, Sampling
 from drl.runtime.prompts import fill
 from drl.runtime.settings import check_positive
 from drl.runtime.surrogates import writable
+from drl.runtime.tool_results import as_text
 from drl.types import Step, Toolbox
 
 

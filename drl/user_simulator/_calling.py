@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
-from drl.domains.conversation import audible
+from drl.domains.conversation import LONGEST, audible
 from drl.llm.base import Completion, Message, ToolUse
 from drl.runtime.surrogates import writable
-from drl.types import Role, Step, ToolCall, ToolResult
+from drl.runtime.tool_results import as_text
+from drl.runtime.written_json import only_object, to_text
+from drl.types import JSON, Role, Step, ToolCall, ToolResult
 from drl.user_simulator.base import Encounter
 
 
@@ -31,25 +32,29 @@ def chat(encounter: Encounter) -> Iterator[Message]:
 
 
 def read(completion: Completion) -> Step | None:
-    """The step of an answer: its calls, else its words as the reply; None if it holds nothing.
+    """The step of an answer: its calls, else its words as the reply.
 
-    Arguments that cannot be read refuse all calls of the answer: its result says why. Words beside
-    calls are private.
+    None if it holds nothing, or more than a turn can. Arguments that cannot be read refuse all
+    calls of the answer: its result says why. Words beside calls are private.
     """
     words = audible(writable(completion.text))
+    text = words
+    if completion.tool_calls:
+        uses: list[JSON] = [_written(use) for use in completion.tool_calls]
+        text = to_text({"content": words, "tool_calls": uses})
+    if not text or len(text) > LONGEST:
+        return None
     if not completion.tool_calls:
-        return Step(words, reply=words) if words else None
-    text = json.dumps(
-        {"content": words, "tool_calls": [_written(use) for use in completion.tool_calls]},
-        ensure_ascii=False,
-    )
+        return Step(text, reply=words)
     calls: list[ToolCall] = []
     for use in completion.tool_calls:
-        arguments = use.parsed() if use.arguments.strip() else {}
-        if not isinstance(arguments, dict):
-            cause = f"the arguments of {writable(use.name)} are no JSON object; nothing was done"
+        name = writable(use.name)
+        try:
+            arguments = only_object(use.arguments) if use.arguments.strip() else {}
+        except ValueError as error:
+            cause = f"the arguments of {name} cannot be read: {error}; nothing was done"
             return Step(text, plan=words, results=(ToolResult(None, error=cause),))
-        calls.append(ToolCall(writable(use.name), arguments))
+        calls.append(ToolCall(name, arguments))
     return Step(text, plan=words, calls=tuple(calls))
 
 
@@ -57,7 +62,7 @@ def _shown(step: Step, number: int) -> Iterator[Message]:
     """A step with calls, or with calls that were refused; a reply is shown with its turn."""
     if step.calls:
         uses = tuple(
-            ToolUse(f"c{number:05}{place:03}", call.name, json.dumps(call.arguments))
+            ToolUse(f"c{number:05}{place:03}", call.name, to_text(dict(call.arguments)))
             for place, call in enumerate(step.calls)
         )
         yield Message("assistant", step.plan, tool_calls=uses)
@@ -69,11 +74,8 @@ def _shown(step: Step, number: int) -> Iterator[Message]:
 
 
 def _told(result: ToolResult) -> str:
-    if result.value is None and result.error is not None:
-        return f"Error: {result.error}"
-    value = result.value
-    return writable(value if isinstance(value, str) else json.dumps(value, default=list))
+    return writable(as_text(result))
 
 
-def _written(use: ToolUse) -> dict[str, str]:
+def _written(use: ToolUse) -> dict[str, JSON]:
     return {"name": writable(use.name), "arguments": writable(use.arguments)}

@@ -22,8 +22,8 @@ from drl.user_simulator.base import Encounter, UserSimulator
 class Tau2UserSimulator(UserSimulator):
     """Is told its scenario, and sees what the agent said and what its own tools gave.
 
-    Any of the three marks in what it says ends the dialogue. An empty answer is asked for again up
-    to `retries` times, with other seeds.
+    Any of the three marks in what it says ends the dialogue. An empty answer, or one too long for a
+    turn, is asked for again up to `retries` times, with other seeds.
     """
 
     temperature: float
@@ -64,7 +64,7 @@ class Tau2UserSimulator(UserSimulator):
             step = read(completions.choices[0])
             if step is not None and not (encounter.must_speak and step.reply is None):
                 return self._turn(step)
-        raise DialogueError(f"the customer's model gave nothing in {self.retries + 1} tries")
+        raise DialogueError(f"the customer's model gave nothing usable in {self.retries + 1} tries")
 
     def request(self, encounter: Encounter, attempt: int) -> Request:
         """What the model is asked; without tools where the customer has none."""

@@ -78,14 +78,30 @@ def test_it_remembers_what_it_did_in_earlier_turns_and_not_what_the_agent_did():
     assert len(set(ids)) == 2
 
 
-def test_arguments_that_cannot_be_read_come_back_as_an_error():
-    part = speak(meet(GREETING), says(uses(("look", "front"), ("look", "{}"))))
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "front",
+        "[]",
+        '{"where": NaN}',
+        '{"where": "\\ud800"}',  # half a character, which no file can hold
+        '{"where":' * 60 + "1" + "}" * 60,
+    ],
+)
+def test_arguments_that_cannot_be_read_or_kept_come_back_as_an_error(arguments):
+    part = speak(meet(GREETING), says(uses(("look", arguments), ("look", "{}"))))
     (step,) = part.steps
     assert step.calls == ()
-    assert "the arguments of look are no JSON object" in str(step.results[0].error)
+    assert "the arguments of look cannot be read" in str(step.results[0].error)
     llm = says("Fine.")
     speak(meet(GREETING, steps=(step,)), llm)
-    assert "no JSON object" in llm.requests[0].messages[-1].content
+    assert "the arguments of look cannot be read" in llm.requests[0].messages[-1].content
+
+
+def test_an_answer_too_long_for_a_turn_is_asked_for_again():
+    llm = says(uses(("look", f'{{"where": "{"x" * 30_000}"}}')), "y" * 30_000)
+    with pytest.raises(DialogueError, match="gave nothing usable in 2 tries"):
+        speak(meet(GREETING), llm)
 
 
 @pytest.mark.parametrize("mark", ["###STOP###", "###TRANSFER###", "###OUT-OF-SCOPE###"])
@@ -98,7 +114,7 @@ def test_an_empty_answer_is_asked_for_again_with_another_seed():
     llm = says("  ", "Hello.")
     assert speak(meet(GREETING), llm).text == "Hello."
     assert len({request.seeds for request in llm.requests}) == 2
-    with pytest.raises(DialogueError, match="gave nothing in 2 tries"):
+    with pytest.raises(DialogueError, match="gave nothing usable in 2 tries"):
         speak(meet(GREETING), says(""))
 
 
