@@ -73,7 +73,10 @@ async def _carried_out(session: Session, turn: Turn) -> Turn:
     """The turn up to the call that ends the dialogue, if one does."""
     steps: list[Step] = []
     for step in turn.steps:
-        results: list[ToolResult] = list(step.results) if not step.calls else []
+        if not step.calls:  # a reply, or calls that could not be read
+            steps.append(step)
+            continue
+        results: list[ToolResult] = []
         for call, given in zip(step.calls, step.results, strict=True):
             ends = (await session.call(call)).ends
             results.append(replace(given, ends=ends))

@@ -33,6 +33,7 @@ from drl.evaluation.regrading import Published, regrade
 from drl.mining.tau_results import TauExport, user_costs, write_results
 from drl.trainer._recorded_rollout import Recorded, RecordedRollout
 from drl.trainer.tau_results import by_task
+from drl.tree.codec import from_line, to_line
 from drl.tree.dialogue_tree import DialogueTree
 from drl.types import Role, StopReason, Task, Turn
 
@@ -239,6 +240,16 @@ def test_actions_in_text_are_read_and_what_is_no_json_is_said():
     assert said[1:4] == ["Yes?", "API output: is what I want to know about", '{"name": respond}']
     (done,) = turns[1].executed()
     assert (done.call.name, done.result.value) == ("think", "")
+
+
+@pytest.mark.parametrize("thought", ["\\ud800", "x"])
+def test_a_call_that_no_file_can_hold_was_none(thought):
+    output = {"role": "tool", "tool_call_id": "call_0", "content": ""}
+    made = native("think", f'{{"thought": "{thought}"}}')
+    tree = replayed(TASK, *turns_of([HELLO, made, output, STOP]))
+    assert from_line(to_line(tree)) == tree
+    num_calls = sum(len(list(node.turn.executed())) for node in tree.nodes)
+    assert num_calls == (1 if thought == "x" else 0)
 
 
 def test_a_dialogue_may_end_in_the_middle_of_a_turn():

@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias
 from drl.domains.tau.marks import ACTION, CONTENT, OUTPUT, RESPOND, STOP, THOUGHT
 from drl.domains.tau.tools import TRANSFER, is_error
 from drl.errors import DataError
+from drl.runtime.written_json import only_object
 from drl.types import JSON, Role, Step, ToolCall, ToolResult, Turn
 
 Message: TypeAlias = Mapping[str, JSON]
@@ -112,7 +113,7 @@ def _step_of_calls(message: Message) -> Step:
     if not uses:
         return Step(text, reply=content)
     try:
-        calls = tuple(ToolCall(name, _object(raw)) for name, raw in uses)
+        calls = tuple(ToolCall(name, only_object(raw)) for name, raw in uses)
     except ValueError:
         return Step(text, plan=content)
     return Step(text, plan=content, calls=calls)
@@ -123,7 +124,7 @@ def _step_of_text(text: str) -> Step:
     before, _, action = text.rpartition(ACTION)
     plan = before.replace(THOUGHT, "").strip()
     try:
-        read = _object(action)
+        read = only_object(action)
         name, arguments = str(read["name"]), read["arguments"]
         if not isinstance(arguments, Mapping):
             raise ValueError("arguments are an object")
@@ -147,16 +148,6 @@ def _listed(calls: JSON) -> Sequence[JSON]:
     if not isinstance(calls, list):
         raise DataError("tool_calls are no list")
     return calls
-
-
-def _object(raw: str) -> Mapping[str, JSON]:
-    try:
-        read = json.loads(raw)
-    except RecursionError as error:
-        raise ValueError("nested too deeply") from error
-    if not isinstance(read, Mapping):
-        raise ValueError("not an object")
-    return read
 
 
 def _carried_out(step: Step) -> Step:
