@@ -145,7 +145,7 @@ def test_each_agent_serves_each_customer_to_the_end(agent, user):
 
 
 def test_each_agent_is_told_the_policy_and_what_the_tools_gave():
-    for agent, replies in AGENTS.items():
+    for agent in AGENTS:
         tree = played(cast(agent, "facts"))
         speaker = part("agent", agent)
         assert isinstance(speaker, Agent)
@@ -155,7 +155,6 @@ def test_each_agent_is_told_the_policy_and_what_the_tools_gave():
         gave = [text for text in texts if '"status": "pending"' in text]
         assert len(gave) == 1
         assert gave[0].startswith("API output: {" if agent.startswith("react") else "{")
-        assert len(replies) == 4
 
 
 def rows(tree: DialogueTree, agent: Agent, task: Task = TASK) -> Iterator[dict]:
@@ -226,10 +225,11 @@ def test_the_oracle_serves_the_customer_that_goes_by_rules():
 def test_a_search_finds_what_the_erring_oracle_misses_alone():
     goals = [Goal("get_order_details", "retail", {"order_id": number}) for number in ("#W1", "#W2")]
     task = shop_task(*goals, Goal("cancel_pending_order", "retail", CANCEL))
-    search = josh(beam_size=4, max_steps=6)
-    tree = played(cast("oracle/erring", "facts"), task, search)
-    stops = {leaf.stop for leaf in tree.leaves()}
-    assert StopReason.GOALS_REACHED in stops
+    (alone,) = played(cast("oracle/erring", "facts"), task).leaves()
+    assert alone.score is not None
+    assert alone.score < 1
+    tree = played(cast("oracle/erring", "facts"), task, josh(beam_size=4, max_steps=6))
+    assert StopReason.GOALS_REACHED in {leaf.stop for leaf in tree.leaves()}
 
 
 def test_the_customer_hears_only_what_is_said():
