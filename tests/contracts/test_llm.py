@@ -54,6 +54,7 @@ def llm(request: pytest.FixtureRequest) -> LLM:
         settings["api_version"] = None  # Azure's addresses have a test of their own
     elif request.param.startswith("hf"):
         settings = {"model": request.getfixturevalue("weights"), "dtype": "float32"}
+        settings["adapter"] = None  # of another model
     return make(request.param, **settings)
 
 

@@ -76,7 +76,7 @@ def run(*overrides: str, timeout: int = 300) -> subprocess.CompletedProcess:
         ),
         (
             ["+experiment=toolwoz_josh", "+score=x"],
-            "score has settings but is not chosen; add reward@score=NAME (known: function",
+            "score has settings but is not chosen; add reward@score=NAME (known: db_state",
         ),
         (["+experiment=toolwoz_josh", "dataset.split=dev"], "dataset.split=dev is unknown"),
         (["+experiment=toolwoz_josh", "dataset.ids=[X]"], "dataset.ids=X.json is no dialogue"),

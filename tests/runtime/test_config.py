@@ -4,7 +4,12 @@ from drl.errors import ConfigError
 from drl.runtime.config import build, check_nodes, described
 from drl.runtime.seeds import derive
 
-SINGLE = {"_target_": "drl.rollout.single.SingleRollout", "max_steps": 3, "concurrency": 2}
+SINGLE = {
+    "_target_": "drl.rollout.single.SingleRollout",
+    "max_steps": 3,
+    "max_calls": None,
+    "concurrency": 2,
+}
 
 
 @pytest.mark.parametrize(
@@ -17,7 +22,7 @@ SINGLE = {"_target_": "drl.rollout.single.SingleRollout", "max_steps": 3, "concu
         ({"max_steps": None}, "rollout.max_steps=None must be int"),
         (
             {"beam_size": 8},
-            "rollout.beam_size=8 is not a setting of .* known: max_steps, concurrency",
+            "rollout.beam_size=8 is not a setting of .* known: max_steps, max_calls, concurrency",
         ),
         ({"_target_": "drl.rollout.nothing.X"}, "rollout._target_=drl.rollout.nothing.X"),
     ],

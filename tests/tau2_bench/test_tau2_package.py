@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+from importlib.machinery import PathFinder
 
 import pytest
 
@@ -31,7 +32,7 @@ def test_the_other_package_of_that_name_is_told_apart(tmp_path, monkeypatch):
     (tmp_path / "tau2").mkdir()
     (tmp_path / "tau2" / "__init__.py").write_text("relaxation = 1.0")
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(sys, "meta_path", sys.meta_path[-1:])
+    monkeypatch.setattr(sys, "meta_path", [PathFinder])
     with pytest.raises(ConfigError, match="another package of that name"):
         package.find(None)
 

@@ -1,4 +1,4 @@
-"""The tools of the airline that make and cancel reservations, and give certificates."""
+"""The tools of the airline that book and cancel reservations, and give certificates."""
 
 import json
 from collections.abc import Sequence
