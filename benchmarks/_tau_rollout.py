@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from benchmarks.rollout import BEAM_SIZE, LATENCY_S, MAX_STEPS, ScriptedUser
+from benchmarks.rollout import LATENCY_S, ScriptedUser, josh
 from drl.agent.base import Agent, Situation
 from drl.domains.tau.tools import TRANSFER
 from drl.environment.base import Environment, Mode, Session
@@ -16,7 +16,6 @@ from drl.llm.base import LLM, NoLLM
 from drl.play.cast import Cast
 from drl.reward.db_state import DbStateReward
 from drl.reward.goal_api import GoalApiReward
-from drl.rollout.josh import JoshRollout
 from drl.types import Goal, Step, Task, Toolbox, ToolCall, ToolResult
 
 
@@ -140,19 +139,7 @@ async def environment_share(tasks: Sequence[Task]) -> dict[str, float]:
         for goal in task.goals
         if goal.kind != TRANSFER
     )
-    rollout = JoshRollout(
-        beam_size=BEAM_SIZE,
-        branching=2,
-        max_steps=MAX_STEPS,
-        branch_at="turn",
-        collapse_to="most_goals",
-        label_cut="censored",
-        resolve_censored=0,
-        final_harvest=True,
-        stop_at_goals=True,
-        allow_greedy=False,
-        concurrency=BEAM_SIZE,
-    )
+    rollout = josh(1)
     task = replace(tasks[0], goals=(Goal("never", "none", {}),))
     cast = _cast(calls, environment, rollout.concurrency)
     start = time.perf_counter()

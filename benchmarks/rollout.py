@@ -149,9 +149,9 @@ def fastest(num_tasks: int, latency_s: float) -> tuple[float, list[DialogueTree]
     return min(runs, key=lambda run: run[0])
 
 
-async def grow(num_tasks: int, latency_s: float) -> tuple[float, list[DialogueTree]]:
-    """Seconds to grow the trees of so many tasks side by side, and the trees."""
-    rollout = JoshRollout(
+def josh(num_tasks: int) -> JoshRollout:
+    """The search that is measured, of so many tasks side by side."""
+    return JoshRollout(
         beam_size=BEAM_SIZE,
         branching=2,
         max_steps=MAX_STEPS,
@@ -164,6 +164,11 @@ async def grow(num_tasks: int, latency_s: float) -> tuple[float, list[DialogueTr
         allow_greedy=False,
         concurrency=num_tasks * BEAM_SIZE,
     )
+
+
+async def grow(num_tasks: int, latency_s: float) -> tuple[float, list[DialogueTree]]:
+    """Seconds to grow the trees of so many tasks side by side, and the trees."""
+    rollout = josh(num_tasks)
     cast = make_cast(latency_s, rollout.concurrency)
     start = time.perf_counter()
     trees = await asyncio.gather(

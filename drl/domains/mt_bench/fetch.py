@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from drl.domains import source_archive
+from drl.domains import josh_train
 from drl.domains.mt_bench import store, world
-from drl.domains.mt_bench.source import ARCHIVE_SHA256, REMEDY, read_files
+from drl.domains.mt_bench.source import REMEDY, read_files
 from drl.domains.mt_bench.world import World
 from drl.errors import DataError
 from drl.runtime.built_once import built_once
@@ -29,7 +29,7 @@ def fetch(root: Path, source: Path | None = None) -> Path:
     """
 
     def build(fresh: Path, work: Path) -> None:
-        texts = read_files(_download(work) if source is None else source)
+        texts = read_files(josh_train.download_archive(work, REMEDY) if source is None else source)
         world.build(texts, "")
         store.write(fresh, texts)
 
@@ -58,9 +58,3 @@ def fetched(root: Path) -> World:
     except DataError:
         fetch(root)
         return world.load(root)
-
-
-def _download(folder: Path) -> Path:
-    return source_archive.download(
-        "josh-train", "0.1.4", ARCHIVE_SHA256, folder, size="25 MB", remedy=REMEDY
-    )

@@ -12,11 +12,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from drl.domains.josh_train import check_archive
 from drl.domains.mt_bench.store import FILES, PUBLISHED_SHA256
 from drl.errors import DataError
-
-ARCHIVE_SHA256: Final = "d7186a185795f5f49f27961e509a45dbc22b30737184836a03a8f14e837adfda"
-"""Of josh_train-0.1.4.tar.gz."""
 
 REMEDY: Final = (
     "get josh_train-0.1.4.tar.gz from a package index, or a checkout of FastChat, and run "
@@ -55,13 +53,7 @@ def read_files(path: Path) -> dict[str, str]:
 
 def _zip_in_archive(path: Path) -> bytes:
     """The zip that is a member of the archive; nothing is unpacked to disk."""
-    with path.open("rb") as stream:
-        found = hashlib.file_digest(stream, "sha256").hexdigest()
-    if found != ARCHIVE_SHA256:
-        raise DataError(
-            f"{path} has sha256 {found}, the source archive of josh-train 0.1.4 has "
-            f"{ARCHIVE_SHA256}: it is corrupt or another file; {REMEDY}"
-        )
+    check_archive(path, REMEDY)
     try:
         with tarfile.open(path) as archive:
             member = archive.extractfile(f"josh_train-0.1.4/{_ZIP}")
