@@ -219,7 +219,7 @@ COMPLETIONS = st.builds(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(COMPLETIONS, min_size=1, max_size=3), st.booleans())
 def test_no_answer_whatever_breaks_a_step_or_the_prompt_after_it(completions, must_reply):
     steps: tuple[Step, ...] = ()

@@ -141,7 +141,7 @@ ANY_TEXT = (
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.lists(ANY_TEXT, min_size=1, max_size=4),
     st.booleans(),

@@ -120,7 +120,7 @@ def steps(draw: st.DrawFn) -> Step:
     return Step(draw(TEXTS), draw(TEXTS), calls, results, reply)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(st.lists(steps(), min_size=1, max_size=3).map(tuple), min_size=1, max_size=3))
 def test_whatever_was_done_is_shown_as_it_would_be_learned_and_rewriting_again_changes_nothing(
     turns,

@@ -40,7 +40,7 @@ def kept(completion: Completion, *, began: float = 1.25) -> Kept:
     return Kept(completion, 2, Usage(10, 4, 5), began, 0.5)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(COMPLETIONS, min_size=1, max_size=3))
 def test_whatever_can_be_encoded_comes_back_as_it_was(completions):
     with TemporaryDirectory() as folder, ResponseCache(Path(folder) / FILE_NAME) as cache:

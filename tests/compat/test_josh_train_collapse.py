@@ -147,7 +147,7 @@ BEAMS = st.sampled_from([1, 2, 4, 6, 8])
 GOALS = st.lists(st.sampled_from(["a", "b", "c"]), max_size=4)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(SEEDS, BEAMS, GOALS)
 def test_plain_and_async_classes_agree_on_everything(seed, beam_size, goals):
     plain, plain_steps, waiting, waiting_steps = run_both(seed, beam_size, goals)
@@ -157,14 +157,14 @@ def test_plain_and_async_classes_agree_on_everything(seed, beam_size, goals):
     assert len(plain.errors) == len(waiting.errors)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(SEEDS, BEAMS, GOALS)
 def test_no_example_is_golden_without_being_successful(seed, beam_size, goals):
     plain, *_ = run_both(seed, beam_size, goals)
     assert all(successful or not golden for _, successful, golden in plain.training_examples)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(SEEDS, BEAMS, GOALS)
 def test_the_reward_is_the_share_of_goals_and_never_falls(seed, beam_size, goals):
     plain, steps, *_ = run_both(seed, beam_size, goals)

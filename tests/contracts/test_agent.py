@@ -110,7 +110,7 @@ def act(agent: Agent, situation: Situation) -> Step:
     return asyncio.run(agent.act(situation, polite()))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(HISTORIES, st.lists(STEPS, max_size=3).map(tuple), st.booleans(), st.integers(0, 2**64))
 def test_whatever_was_said_it_acts_and_acts_alike_in_the_same_situation(
     history, steps, must_reply, seed
@@ -144,7 +144,7 @@ def test_an_agent_that_does_not_explore_ignores_the_seed(agent):
     assert (len(texts) > 1) == agent.explores
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(HISTORIES, STEPS)
 def test_one_that_speaks_through_a_model_writes_any_step_as_it_would_be_learned(history, step):
     for agent in (agent for agent in AGENTS.values() if agent.uses_llm):

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 import required
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scripted import CountingWorld, task_of
 from scripted_llm import says
@@ -34,7 +34,6 @@ def turn_of(names: list[str]) -> Turn:
     return Turn(Role.AGENT, said, (called, Step(said, reply=said)))
 
 
-@settings(deadline=None)  # the first text loads a model
 @given(
     goals=st.lists(st.sampled_from(KINDS), min_size=1, max_size=6),
     turns=st.lists(st.lists(st.sampled_from((*KINDS, "x")), max_size=4), max_size=5),

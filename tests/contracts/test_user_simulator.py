@@ -78,7 +78,7 @@ def speak(simulator: UserSimulator, encounter: Encounter) -> Turn:
     return asyncio.run(simulator.speak(encounter, polite()))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(BRIEFS, HISTORIES, st.integers(0, 2**64))
 def test_whatever_was_said_it_speaks_and_speaks_alike_in_the_same_encounter(brief, history, seed):
     for simulator in SIMULATORS.values():

@@ -114,7 +114,7 @@ _MOVES = st.lists(
 
 
 @given(moves=_MOVES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_siblings_never_see_each_other_s_writes(moves):
     """Every session holds exactly the lines that were written on its own way from the root."""
     environment = FunctionsEnvironment(

@@ -65,7 +65,7 @@ def test_nothing_has_no_mean():
     assert pooled({("1", 1): []}) is None
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.dictionaries(
         st.tuples(st.sampled_from("abcd"), st.integers(1, 2)),

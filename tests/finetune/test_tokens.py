@@ -97,7 +97,7 @@ texts = st.text(alphabet="aTs \n0.é<", max_size=6)
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-@settings(deadline=None, max_examples=40, derandomize=True)
+@settings(max_examples=40, derandomize=True)
 @given(replies=st.tuples(texts, texts, texts))
 def test_that_holds_for_any_texts(name, replies):
     family = FAMILIES[name]

@@ -41,7 +41,7 @@ AGENTS: dict[str, Agent] = {style: react(style) for style in STYLES} | {"calling
 
 
 @pytest.mark.parametrize("name", MINERS)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(seed=st.integers(0, 10**6), style=st.sampled_from(sorted(AGENTS)))
 def test_rows_are_what_the_agent_was_asked_and_wrote_in_branches_that_did_not_break(
     name, seed, style

@@ -3,7 +3,7 @@
 import contextlib
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from drl.domains.tau.calculate import calculate
@@ -80,7 +80,6 @@ def test_a_list_of_characters_is_no_expression():
         calculate(["1", "+", "1"])  # type: ignore[arg-type]
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="0123456789+-*/(). ", max_size=12))
 def test_any_text_of_allowed_characters_gives_a_number_or_a_refusal(expression):
     with contextlib.suppress(RefusedError):

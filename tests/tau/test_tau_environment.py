@@ -233,7 +233,7 @@ CALLS = st.sampled_from(
 )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.tuples(st.integers(0, 3), st.booleans(), CALLS), max_size=12))
 def test_a_forked_branch_answers_as_if_it_had_been_alone(moves):
     """Each branch is compared with a fresh session that makes the same calls and no others."""

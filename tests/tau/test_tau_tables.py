@@ -24,7 +24,7 @@ DATABASES = st.dictionaries(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(DATABASES)
 def test_the_hash_of_an_untouched_database_is_that_of_a_full_copy(database):
     assert Tables.of(database).digest() == full_digest(database)
@@ -53,7 +53,7 @@ def test_databases_that_tau_bench_takes_for_equal_have_equal_hashes(one, other, 
     assert (hashes[0] == hashes[1]) == are_equal
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(DATABASES.filter(lambda database: any(database.values())), st.integers(0, 2**32), st.data())
 def test_forks_written_to_in_turns_equal_full_copies_written_to_alike(database, seed, data):
     untouched = copy.deepcopy(database)

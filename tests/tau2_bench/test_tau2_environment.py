@@ -122,7 +122,7 @@ def test_a_call_that_failed_halfway_is_seen_by_nobody_else(environment, task):
     assert other.digest() == fork.digest()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(
         st.tuples(st.booleans(), st.integers(0, 30), st.integers(0, len(MOVES) - 1)), max_size=25

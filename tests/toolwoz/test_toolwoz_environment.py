@@ -190,7 +190,7 @@ def test_fixed_books_the_entity_that_was_meant_where_the_published_one_is_scramb
     assert FAITHFUL.exact_call(goal).arguments == goal.arguments
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(moves=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=12))
 def test_forked_siblings_never_see_each_others_bookings(real_world: World, moves):
     """Random bookings on random branches; each branch equals one that made only its own."""

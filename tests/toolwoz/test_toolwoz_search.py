@@ -98,7 +98,7 @@ def serve_by_scanning(scene: Scene, domain: str, arguments: Mapping[str, JSON]) 
     return matches[:1]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(seed=st.integers(0, 2**32))
 def test_desk_serves_what_the_published_rule_serves(real_world: World, seed: int):
     generator = random.Random(seed)

@@ -191,7 +191,7 @@ def test_kto_rows_that_fill_no_batch_are_counted(base, tmp_path):
     batch_size=st.integers(2, 4),
     seed=st.integers(0, 3),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_no_batch_has_a_task_twice_and_only_what_fills_none_is_out(tasks, batch_size, seed):
     made = batches(tasks, batch_size, seed)
     placed = [position for batch in made for position in batch]

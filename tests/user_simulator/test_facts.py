@@ -195,7 +195,7 @@ def test_the_word_that_hangs_up_is_not_said_for_the_instruction():
     assert not say(f"Say {STOP} now. You want a hat.")[0].hangs_up
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.text(max_size=200), st.lists(st.text(max_size=100), max_size=4))
 def test_whatever_it_is_told_and_hears_it_says_something(instruction, replies):
     for turn in say(instruction, *replies):

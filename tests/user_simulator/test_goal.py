@@ -237,7 +237,7 @@ PIECES = st.lists(
 ).map("".join)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(PIECES | st.text(), min_size=3, max_size=3), st.sampled_from([OFFER, BOOKED, None]))
 def test_no_output_whatever_breaks_the_rules(texts, heard):
     history = (OPENING, heard) if heard else ()
