@@ -123,7 +123,7 @@ def assemble(plain: Mapping[str, JSON], conf: Path) -> tuple[Trainer, Parts]:
     _check_models(parts, conf)
     if parts.rollout and parts.agent:
         parts.rollout.check(parts.agent)
-    _check_credit(parts)
+    _check_cuts(parts)
     trainer.check_parts(parts)
     return trainer, parts
 
@@ -153,11 +153,7 @@ def _check_models(parts: Parts, conf: Path) -> None:
             raise ConfigError(
                 f"{key} is not chosen, but this {group} speaks through one; add {_how(key, conf)}"
             )
-    for key, llm in (
-        ("llm", parts.llm),
-        ("user_llm", parts.user_llm),
-        ("judge_llm", parts.judge_llm),
-    ):
+    for key, llm in zip(_LLMS, (parts.llm, parts.user_llm, parts.judge_llm), strict=True):
         if parts.calls.budget_usd is None or llm is None:
             continue
         if price_of(llm, parts.calls.prices) is None:
@@ -169,14 +165,22 @@ def _check_models(parts: Parts, conf: Path) -> None:
             )
 
 
-def _check_credit(parts: Parts) -> None:
-    """An assigner that compares branches gets trees that are fair samples."""
-    credit, rollout = parts.credit, parts.rollout
-    if credit and rollout and credit.needs_siblings and rollout.cuts_branches:
+def _check_cuts(parts: Parts) -> None:
+    """What goes with rollouts that cut branches because of what they earned."""
+    credit, reward, rollout = parts.credit, parts.reward, parts.rollout
+    if rollout is None or not rollout.cuts_branches:
+        return
+    if credit and credit.needs_siblings:
         raise ConfigError(
             f"rollout: this one cuts branches, or tries no more, because of what others earned, "
             f"and {type(credit).__name__} would be biased by that; set rollout=josh/no_collapse, "
             "or rollout=best_of_n by num_dialogues, or choose another credit"
+        )
+    if reward and not reward.pays_turns:
+        raise ConfigError(
+            "reward: this one pays for no turn, and the rollout cuts branches, or tries no more, "
+            "by what turns earned; grade with it (reward@score=NAME) beside a reward that pays "
+            "for them, as reward=goal_api, or set rollout=best_of_n by num_dialogues"
         )
 
 

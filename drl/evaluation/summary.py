@@ -84,9 +84,7 @@ class Tally:
             "per_goal_kind": {
                 name: to_json(mean_over_tasks(v)) for name, v in _sorted(self.by_kind)
             },
-            "per_group": {
-                name: to_json(mean_over_tasks(v)) for name, v in _sorted(self.by_group)
-            },
+            "per_group": {name: to_json(mean_over_tasks(v)) for name, v in _sorted(self.by_group)},
             "metrics": {name: to_json(mean_over_tasks(v)) for name, v in self.measures.items()},
             "branches": {outcome.value: n for outcome, n in self.outcomes.items()},
             "error_causes": dict(self.causes.most_common(20)),

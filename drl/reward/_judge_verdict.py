@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeVar
 from drl.domains.judge import verdict
 from drl.domains.judge.own_prompts import Line
 from drl.domains.judge.verdict import Winner
-from drl.domains.mt_bench.answer_file import AnswerFile
+from drl.domains.mt_bench.answer_file import FAILED, AnswerFile
 from drl.domains.mt_bench.prompts import RATING, RATINGS, WINNER
 from drl.errors import DataError
 from drl.llm.base import LLM
@@ -49,7 +49,7 @@ class Judge:
     asking: Asking
 
     async def rate(self, case: Case, llm: LLM, scale: Literal["unit", "points"]) -> Verdict:
-        """A rating in points, or as a share of the scale; one beyond its ends counts as the end.
+        """A rating in points, or as a share of the scale; a number beyond its ends is none.
 
         Raises:
             OutageError: the judge cannot be reached.
@@ -58,25 +58,27 @@ class Judge:
         asked = self.prompts.rate(case)
         if asked.output_format != RATING:
             raise _wrong_format(asked)
-        judged = await self._ask(llm, asked, verdict.rating, case, "rating")
+        judged = await self._ask(llm, asked, _rating, case, "rating")
         points = judged.verdict
         detail = {**_told(case, llm, asked), "points": points, "judgment": judged.judgment}
         detail["user_prompt"] = asked.prompt.user
         if points is None:
             return Verdict(None, {"cause": judged.cause, **detail})
         share = (points - LOWEST) / (HIGHEST - LOWEST)
-        return Verdict(points if scale == "points" else min(1.0, max(0.0, share)), detail)
+        return Verdict(points if scale == "points" else share, detail)
 
     async def compare(self, case: Case, against: AnswerFile, llm: LLM) -> Verdict:
         """1 for a win of the agent, 0 for a loss, 0.5 for a tie.
 
-        Each is shown first once; it is a tie as well where the two judgments do not agree.
+        Each is shown first once; it is a tie as well where the two judgments do not agree. With a
+        baseline that holds no answer there is nothing to judge.
 
         Raises:
             OutageError: the judge cannot be reached.
             RewardError, DataError: as `rate`, or there is nothing to compare with.
         """
-        other = _said_by(against, case)
+        answers = answers_to(against, case.task_id, case.turn)
+        other = _said_by(answers, case)
         games = [
             self.prompts.compare(case, case.said, other),
             self.prompts.compare(case, other, case.said),
@@ -84,9 +86,14 @@ class Judge:
         read = _READERS.get(games[0].output_format)
         if read is None:
             raise _wrong_format(games[0])
-        judged = await asyncio.gather(
-            *(self._ask(llm, game, read, case, f"game {n}") for n, game in enumerate(games))
-        )
+        if failed := FAILED.intersection(answers):
+            cause = f"the baseline holds {min(failed)} in place of an answer"
+            unheard: Judged[Winner] = Judged(None, "", cause)
+            judged = [unheard] * len(games)
+        else:
+            judged = await asyncio.gather(
+                *(self._ask(llm, game, read, case, f"game {n}") for n, game in enumerate(games))
+            )
         winners = [
             "error" if each.verdict is None else names[each.verdict]
             for each, names in zip(judged, (_FIRST, _SWAPPED), strict=True)
@@ -112,22 +119,33 @@ def _told(case: Case, llm: LLM, asked: Asked) -> dict[str, JSON]:
     return {"turn": case.turn, "judge": llm.model, "prompt": asked.name}
 
 
-def _said_by(against: AnswerFile, case: Case) -> list[Line]:
-    """The same dialogue with the answers of the baseline.
+def answers_to(against: AnswerFile, question: str, num_turns: int) -> tuple[str, ...]:
+    """What the baseline says in the first turns of a question.
 
     Raises:
         DataError: it has fewer of them.
     """
-    answers = against.turns(case.task_id, 0)
-    if len(answers) < case.turn:
+    answers = against.turns(question, 0)
+    if len(answers) < num_turns:
         raise DataError(
-            f"{against.path}: has {len(answers)} turns for question {case.task_id}, and turn "
-            f"{case.turn} is to be compared; name another file"
+            f"{against.path}: has {len(answers)} turns for question {question}, and turn "
+            f"{num_turns} is to be compared; name another file"
         )
+    return answers[:num_turns]
+
+
+def _said_by(answers: tuple[str, ...], case: Case) -> list[Line]:
+    """The same dialogue with the answers of the baseline."""
     spoken = iter(answers)
     return [
         Line(line.role, next(spoken)) if line.role is Role.AGENT else line for line in case.said
     ]
+
+
+def _rating(judgment: str) -> float | None:
+    """The rating; None for a number that is not on the scale, which would spoil any mean."""
+    points = verdict.rating(judgment)
+    return points if points is not None and LOWEST <= points <= HIGHEST else None
 
 
 def _wrong_format(asked: Asked) -> RewardError:

@@ -43,6 +43,9 @@ class Reward(ABC):
     sums_up: bool = True
     """Whether what the turns of a dialogue earn adds up to its grade."""
 
+    pays_turns: bool = True
+    """Whether turns earn anything; else no rollout can cut branches by what they earned."""
+
     @property
     def version(self) -> str:
         """The version of what users brought into it, such as a file with a function; else empty.
@@ -50,6 +53,13 @@ class Reward(ABC):
         Results of two versions never mix in one run.
         """
         return ""
+
+    def check_task(self, task: Task) -> None:  # noqa: B027 most rewards know any task
+        """Refuse a task that it cannot grade; called for all of them before one is played.
+
+        Raises:
+            RewardError, DataError: what it lacks, and what to choose instead.
+        """
 
     @abstractmethod
     async def judge(

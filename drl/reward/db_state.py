@@ -34,9 +34,18 @@ class DbStateReward(Reward):
     """
 
     sums_up = False
+    pays_turns = False
 
     rules: Literal["tau1", "josh"]
     must_end: bool
+
+    def check_task(self, task: Task) -> None:
+        """Refuse a task that is not from tau-bench.
+
+        Raises:
+            RewardError: it is not.
+        """
+        _scene(task)
 
     async def judge(
         self,

@@ -44,6 +44,7 @@ class FunctionReward(Reward):
 
     def __post_init__(self) -> None:
         """Load the function: what is wrong with it must not come out after hours of a model."""
+        self.pays_turns = self.every_turn
         self._function = load_reward(self.function)
         if self._function.sees_dialogue and self.every_turn:
             raise ConfigError(

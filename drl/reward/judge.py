@@ -27,7 +27,7 @@ from drl.errors import ConfigError, DataError
 from drl.llm.base import LLM, Sampling
 from drl.reward._judge_asking import Asking
 from drl.reward._judge_prompts import Case, OwnPrompts, PublishedPrompts
-from drl.reward._judge_verdict import Judge, Verdict
+from drl.reward._judge_verdict import Judge, Verdict, answers_to
 from drl.reward._said import is_said
 from drl.reward.base import Judgement, Reward
 from drl.runtime.settings import check_not_negative
@@ -82,6 +82,7 @@ class JudgeReward(Reward):
             )
         words = OwnPrompts() if self.prompts == "own" else PublishedPrompts(Path(self.root))
         asking = Asking(self.temperature, self.max_tokens, self.retries, self.retry_temperature)
+        self.pays_turns = self.when == "turn"
         self._judge = Judge(words, asking)
         self._against = None if self.baseline is None else _read_baseline(self.baseline)
         self._known: WeakKeyDictionary[LLM, dict[bytes, Verdict]] = WeakKeyDictionary()
@@ -96,6 +97,15 @@ class JudgeReward(Reward):
         against = self._against
         pair = "" if against is None else f"-against-{against.model}-{against.digest}"
         return f"judge-{self._judge.prompts.version}{pair}"
+
+    def check_task(self, task: Task) -> None:
+        """Refuse a question of which the baseline has not answered every turn.
+
+        Raises:
+            DataError: it has fewer answers, or none.
+        """
+        if self._against is not None and isinstance(task.world, Question):
+            answers_to(self._against, task.id, len(task.world.turns))
 
     async def judge(
         self,

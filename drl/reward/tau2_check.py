@@ -41,6 +41,7 @@ class Tau2CheckReward(Reward):
     """
 
     sums_up = False
+    pays_turns = False
 
     nl_assertions: Literal["judge", "unscored", "ignore"]
     max_errors: int | None
@@ -61,6 +62,14 @@ class Tau2CheckReward(Reward):
         check_not_negative("reward", retries=self.retries)
         self.uses_llm = self.nl_assertions == "judge"
         self._asking = Asking(self.temperature, self.max_tokens, self.retries, 1.0)
+
+    def check_task(self, task: Task) -> None:
+        """Refuse a task that is not from tau2-bench.
+
+        Raises:
+            RewardError: it is not.
+        """
+        _scene(task)
 
     async def judge(
         self,

@@ -37,6 +37,7 @@ class TurnModelReward(Reward):
 
     def __post_init__(self) -> None:
         """Check the settings; the model itself is read when it is first needed."""
+        self.pays_turns = self.every_turn
         if not math.isfinite(self.scale) or self.scale == 0.0:
             raise ConfigError(
                 f"reward.scale={self.scale} must be finite and not 0; use 1 to take rewards as "

@@ -25,6 +25,7 @@ class WeightedReward(Reward):
     def __post_init__(self) -> None:
         """Check that each reward has a weight."""
         self.uses_llm = any(reward.uses_llm for reward in self.rewards.values())
+        self.pays_turns = any(reward.pays_turns for reward in self.rewards.values())
         self.sums_up = all(reward.sums_up for reward in self.rewards.values())
         if not self.rewards:
             raise ConfigError(
@@ -46,6 +47,15 @@ class WeightedReward(Reward):
     def version(self) -> str:
         """The versions of its rewards."""
         return ", ".join(reward.version for reward in self.rewards.values() if reward.version)
+
+    def check_task(self, task: Task) -> None:
+        """Refuse a task that one of them cannot grade.
+
+        Raises:
+            RewardError, DataError: as that one says it.
+        """
+        for reward in self.rewards.values():
+            reward.check_task(task)
 
     async def judge(
         self,

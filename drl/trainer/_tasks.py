@@ -9,11 +9,12 @@ from drl.types import Task
 
 
 def claim_tasks(parts: Parts, run_dir: RunDir) -> Sequence[Task]:
-    """The chosen tasks; every one of them can be opened, so none fails when others are paid for.
+    """The chosen tasks; all can be opened and graded, so none fails when others are paid for.
 
     Raises:
         DataError: the data cannot be read, or a task is not possible in its environment.
         ConfigError: no task is left, or the environment knows none of this data set.
+        RewardError: a reward cannot grade a task.
         RunError: the data, the tools or the reward functions are not those that the run began with.
     """
     tasks = chosen(parts.dataset).load()
@@ -24,6 +25,8 @@ def claim_tasks(parts: Parts, run_dir: RunDir) -> Sequence[Task]:
         run_dir.claim_data(", ".join(versions), "reward")
     for task in tasks:
         chosen(parts.environment).open(task)
+        for reward in rewards:
+            reward.check_task(task)
     return tasks
 
 

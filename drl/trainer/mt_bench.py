@@ -82,6 +82,11 @@ class MTBenchTrainer(Trainer):
                 "reward: this one asks no judge, and trainer=mt_bench writes down what a judge "
                 "says of each turn; choose reward=judge or reward=judge/mt_bench"
             )
+        if not chosen(parts.reward).pays_turns:
+            raise ConfigError(
+                "reward: this one judges whole dialogues, and trainer=mt_bench writes down what a "
+                "judge says of each turn; set reward.when=turn"
+            )
         rollout = chosen(parts.rollout)
         if rollout.is_search:
             raise ConfigError(
@@ -101,9 +106,10 @@ class MTBenchTrainer(Trainer):
             RunError: nothing was judged.
             ConfigError: the tasks are no questions.
         """
-        summary = roll_out(parts, run_dir, self.trials)
         tasks = chosen(parts.dataset).load()
-        games = _games(tasks, run_dir)
+        questions = _questions(tasks)
+        summary = roll_out(parts, run_dir, self.trials)
+        games = _games(questions, run_dir)
         model = self.model_id or _model_name(parts)
         _write_files(run_dir, games, model)
         summary = {key: value for key, value in summary.items() if key not in _NOT_SHOWN}
@@ -117,8 +123,12 @@ class MTBenchTrainer(Trainer):
         return summary
 
 
-def _games(tasks: Sequence[Task], run_dir: RunDir) -> list[Played]:
-    """All that did not break, by question and trial."""
+def _questions(tasks: Sequence[Task]) -> dict[str, Question]:
+    """What the tasks ask, by their ids.
+
+    Raises:
+        ConfigError: one is no question.
+    """
     questions: dict[str, Question] = {}
     for task in tasks:
         if not isinstance(task.world, Question):
@@ -127,6 +137,11 @@ def _games(tasks: Sequence[Task], run_dir: RunDir) -> list[Played]:
                 "trainer=mt_bench is for; choose dataset=mt_bench, or trainer=evaluate"
             )
         questions[task.id] = task.world
+    return questions
+
+
+def _games(questions: Mapping[str, Question], run_dir: RunDir) -> list[Played]:
+    """All that did not break, by question and trial."""
     trees = [tree for tree in read_trees(run_dir.path / ROLLOUTS) if tree.task_id in questions]
     games = [game for tree in trees if (game := played(questions[tree.task_id], tree))]
     return sorted(games, key=lambda game: (game.question.number, game.trial))
@@ -158,8 +173,7 @@ def _tables(games: Sequence[Played], model: str) -> dict[str, JSON]:
     details = [detail for game in games for detail in game.said]
     if not marks:
         raise RunError(
-            "the judge was asked about no turn; set reward.when=turn, and see the report for "
-            "dialogues that broke"
+            f"the judge was asked about no turn; see {ROLLOUTS} for how the dialogues broke"
         )
     causes = Counter(cause for game in games for cause in game.causes())
     baselines = dict.fromkeys(str(d["baseline"]) for d in details if "baseline" in d)

@@ -1,4 +1,4 @@
-"""Which rollouts an assigner of credit goes with, before anything is run."""
+"""Which rollouts an assigner of credit and a reward go with, before anything is run."""
 
 from pathlib import Path
 
@@ -42,6 +42,19 @@ def test_comparing_branches_is_refused_where_a_reward_decides_what_is_cut(rollou
     assert parts("credit=goal_events", *overrides).credit is not None
     with pytest.raises(ConfigError, match=r"^rollout: .* set rollout=josh/no_collapse"):
         parts("credit=tree", *overrides)
+
+
+@pytest.mark.parametrize(
+    "reward", [["db_state"], ["judge", "when=dialogue"], ["tau2_check", "nl_assertions=ignore"]]
+)
+def test_a_reward_that_pays_for_no_turn_decides_nothing_that_is_cut(reward):
+    choice, *settings = reward
+    overrides = [f"reward={choice}", "llm@judge_llm=rule_judge"]
+    overrides += [f"reward.{each}" for each in settings]
+    assert parts(*overrides, "rollout=best_of_n").reward is not None
+    assert parts(*overrides, "rollout=josh/no_collapse").reward is not None
+    with pytest.raises(ConfigError, match=r"^reward: .* set rollout=best_of_n by num_dialogues"):
+        parts(*overrides, "rollout=josh")
 
 
 @pytest.mark.parametrize("trainer", ["ppo", "grpo"])

@@ -1,6 +1,7 @@
 """A model's judgment as a reward: what it is asked, how it is read, and what is not judged."""
 
 import asyncio
+import json
 
 import pytest
 from mt_bench.judging import (
@@ -39,14 +40,19 @@ def test_each_finished_turn_earns_its_rating_with_what_was_asked_and_said():
     assert (request.sampling.temperature, request.sampling.max_tokens) == (0.0, 2048)
 
 
-@pytest.mark.parametrize(
-    ("points", "share"), [(1, 0.0), (5.5, 0.5), (10, 1.0), (0, 0.0), (11, 1.0)]
-)
+@pytest.mark.parametrize(("points", "share"), [(1, 0.0), (5.5, 0.5), (10, 1.0)])
 def test_a_rating_may_be_paid_as_its_share_of_the_scale(points, share):
     reward = reward_of(scale="unit")
     (event,) = judge(reward, task_of(), dialogue_of("this"), says(f"[[{points}]]")).events
     assert event.amount == pytest.approx(share)
     assert event.detail["points"] == points
+
+
+@pytest.mark.parametrize("number", ["0", "10.5", "11", "9" * 400])
+def test_a_number_that_is_not_on_the_scale_is_no_rating(number):
+    judgement = judge(reward_of(retries=0), task_of(), dialogue_of("this"), says(f"[[{number}]]"))
+    assert judgement.events == ()
+    assert judgement.unscored[0]["points"] is None
 
 
 def test_the_grade_is_the_mean_or_the_sum_over_judged_turns():
@@ -288,6 +294,26 @@ def test_a_question_without_an_answer_to_compare_with_is_told(answers_file):
     other = type(WRITING)(9, "writing", ("a", "b"))
     with pytest.raises(DataError, match="no answer to question 9"):
         judge(reward, task_of(other), dialogue_of("x", question=other), says("[[C]]"))
+
+
+def test_a_baseline_that_could_not_answer_is_beaten_by_nobody(answers):
+    baseline = answers({1: [["theirs", "$ERROR$"]]})
+    reward, llm = reward_of(mode="pairwise", baseline=str(baseline)), says("[[C]]")
+    assert judge(reward, task_of(), dialogue_of("mine"), llm).events
+    num_asked = len(llm.requests)
+    (note,) = judge(reward, task_of(), dialogue_of("mine", "mine too"), llm).unscored
+    assert note["cause"] == "the baseline holds $ERROR$ in place of an answer"
+    assert (note["g1_winner"], note["g2_winner"]) == ("error", "error")
+    assert len(llm.requests) == num_asked
+
+
+def test_answers_of_any_text_and_file_of_any_editor_can_be_compared_with(tmp_path):
+    row = {"question_id": 1, "choices": [{"index": 0, "turns": ["half \ud800 of it", "b"]}]}
+    file = tmp_path / "model.jsonl"
+    file.write_bytes(b"\xef\xbb\xbf" + json.dumps(row).encode() + b"\r\n")
+    reward = reward_of(mode="pairwise", baseline=str(file))
+    (event,) = judge(reward, task_of(), dialogue_of("mine"), says("[[C]]")).events
+    assert "half \ufffd of it" in str(event.detail["g1_user_prompt"])
 
 
 @pytest.fixture

@@ -14,11 +14,11 @@ from trainer.small_runs import NO_CALLS, start
 from drl.agent.plain import PlainAgent
 from drl.dataset.mt_bench import MTBenchDataset
 from drl.environment.none import NoneEnvironment
-from drl.errors import ConfigError, RunError
+from drl.errors import ConfigError, DataError, RunError
 from drl.llm.base import LLM, ContextOverflowError, OutageError, Request
 from drl.rollout.best_of_n import BestOfNRollout
 from drl.rollout.single import SingleRollout
-from drl.runtime.run_dir import RunDir
+from drl.runtime.run_dir import ROLLOUTS, RunDir
 from drl.trainer.base import Parts
 from drl.trainer.mt_bench import MTBenchTrainer
 from drl.types import JSON
@@ -289,20 +289,29 @@ def test_a_name_that_is_no_file_name_is_refused(name):
         MTBenchTrainer(trials=1, model_id=name)
 
 
-def test_a_judge_that_is_asked_at_the_end_only_leaves_nothing_to_write(root: Path, tmp_path: Path):
-    parts = parts_of(root)
+def test_a_judge_that_is_asked_at_the_end_only_is_refused(root: Path):
     at_end = reward_of(when="dialogue")
-    with pytest.raises(RunError, match=r"set reward\.when=turn"):
-        run(_changed(parts, reward=at_end, score=at_end), tmp_path)
+    with pytest.raises(ConfigError, match=r"set reward\.when=turn"):
+        TRAINER.check_parts(_changed(parts_of(root), reward=at_end, score=at_end))
 
 
-def test_tasks_that_are_no_questions_are_refused(root: Path, tmp_path: Path):
+def test_tasks_that_are_no_questions_are_refused_before_any_is_played(root: Path, tmp_path: Path):
     from trainer.small_runs import NumberedTasks
 
     parts = _changed(parts_of(root), dataset=NumberedTasks(1, ()), reward=reward_of())
     parts = _changed(parts, score=parts.reward, agent=replace(parts.agent, temperature=0.0))
     with pytest.raises(ConfigError, match="choose dataset=mt_bench"):
         run(parts, tmp_path)
+    assert not list(tmp_path.rglob(ROLLOUTS))
+
+
+def test_a_baseline_that_lacks_an_answer_is_told_before_any_is_paid_for(root, tmp_path, answers):
+    baseline = answers({1: [["theirs", "theirs too"]], 3: [["5"]]})
+    parts = parts_of(root, mode="pairwise", baseline=str(baseline))
+    with pytest.raises(DataError, match=r"has 1 turns for question 3"):
+        run(parts, tmp_path)
+    assert isinstance(parts.llm, ScriptedLLM)
+    assert not parts.llm.requests
 
 
 def test_other_questions_in_the_folder_of_a_run_are_refused(root: Path, tmp_path: Path):

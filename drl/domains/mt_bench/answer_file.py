@@ -17,6 +17,7 @@ from typing import Final
 
 from drl.domains.mt_bench.json_lines import objects
 from drl.errors import DataError
+from drl.runtime.surrogates import writable
 from drl.types import JSON
 
 FAILED: Final = frozenset({"ERROR", "$ERROR$"})
@@ -91,7 +92,7 @@ def number_of(row: Mapping[str, JSON], where: str) -> int:
 
 
 def choices_of(row: Mapping[str, JSON], where: str) -> tuple[tuple[str, ...], ...]:
-    """The choices of a line, each as its turns.
+    """The choices of a line, each as its turns; halves of characters become U+FFFD.
 
     Raises:
         DataError: it has none, or they are no texts.
@@ -106,7 +107,7 @@ def choices_of(row: Mapping[str, JSON], where: str) -> tuple[tuple[str, ...], ..
         turns = choice.get("turns") if isinstance(choice, Mapping) else None
         if not isinstance(turns, list) or not all(isinstance(text, str) for text in turns):
             raise DataError(f"{where}: a choice is {choice!r:.80}, and must have turns, as texts")
-        found.append(tuple(map(str, turns)))
+        found.append(tuple(writable(str(text)) for text in turns))
     return tuple(found)
 
 

@@ -12,10 +12,12 @@ from drl.types import JSON
 def objects(text: str, name: str, remedy: str) -> Iterator[tuple[Mapping[str, JSON], str]]:
     """The object of each line that is not blank, with where it stands, as `name:line`.
 
+    A byte order mark before the first, as Windows' editors write it, means nothing.
+
     Raises:
         DataError: a line is no JSON object; `remedy` says what to do.
     """
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):
         if not line.strip():
             continue
         where = f"{name}:{number}"

@@ -14,6 +14,7 @@ from drl.domains.mt_bench.json_lines import objects
 from drl.domains.mt_bench.prompts import JudgePrompt, prompt_of
 from drl.domains.mt_bench.questions import Question
 from drl.errors import DataError
+from drl.runtime.surrogates import writable
 from drl.types import JSON
 
 OWN_VERSION = "drl-questions-1"
@@ -108,4 +109,4 @@ def _texts(row: Mapping[str, JSON], key: str, where: str) -> tuple[str, ...]:
     value = row.get(key)
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         raise DataError(f"{where}: {key} is {value!r:.80}, and must be a list of texts")
-    return tuple(map(str, value))
+    return tuple(writable(str(text)) for text in value)
