@@ -45,9 +45,18 @@ def test_other_content_is_data_of_another_version_which_says_so(fastchat: Path, 
 def test_what_is_there_is_not_built_again(fastchat: Path, tmp_path: Path):
     place = fetch(tmp_path, fastchat)
     before = (place / "manifest.json").stat().st_mtime_ns
-    fetch(tmp_path, tmp_path / "nowhere")
+    fetch(tmp_path, fastchat)
+    fetch(tmp_path)
     assert (place / "manifest.json").stat().st_mtime_ns == before
     assert is_fetched(tmp_path)
+
+
+def test_a_source_that_holds_something_else_is_not_passed_over(fastchat: Path, tmp_path: Path):
+    fetch(tmp_path, fastchat)
+    question_file = fastchat / "fastchat/llm_judge/data/mt_bench/question.jsonl"
+    question_file.write_text(question_file.read_text().replace("2+2", "2+1"))
+    with pytest.raises(DataError, match="holds another MT-Bench"):
+        fetch(tmp_path, fastchat)
 
 
 def test_a_damaged_copy_is_told_and_built_anew(fastchat: Path, tmp_path: Path):

