@@ -1,8 +1,10 @@
 """The tasks of a run, once the data and the environment are known to be those it began with."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from drl.dataset.base import data_version as version_of
+from drl.errors import ConfigError
+from drl.runtime.config import plug_in_of
 from drl.runtime.run_dir import RunDir
 from drl.trainer.base import Parts, chosen
 from drl.types import Task
@@ -13,7 +15,8 @@ def claim_tasks(parts: Parts, run_dir: RunDir) -> Sequence[Task]:
 
     Raises:
         DataError: the data cannot be read, or a task is not possible in its environment.
-        ConfigError: no task is left, or the environment knows none of this data set.
+        ConfigError: no task is left, or the environment or the customer knows none of this data
+            set.
         RewardError: a reward cannot grade a task.
         RunError: the data, the tools or the reward functions are not those that the run began with.
     """
@@ -25,6 +28,7 @@ def claim_tasks(parts: Parts, run_dir: RunDir) -> Sequence[Task]:
         run_dir.claim_data(", ".join(versions), "reward")
     for task in tasks:
         chosen(parts.environment).open(task)
+        _check_customer(parts, task)
         for reward in rewards:
             reward.check_task(task)
     return tasks
@@ -33,3 +37,15 @@ def claim_tasks(parts: Parts, run_dir: RunDir) -> Sequence[Task]:
 def data_version(parts: Parts) -> str:
     """The version of the tasks, and of the tools where users brought them."""
     return version_of(chosen(parts.dataset), chosen(parts.environment))
+
+
+def _check_customer(parts: Parts, task: Task) -> None:
+    """Refuse a customer who could only hang up; what was said before may be all there is."""
+    customer = parts.user_simulator
+    if customer is not None and not task.opening and not customer.knows(task.brief):
+        node = parts.config["user_simulator"]
+        assert isinstance(node, Mapping), "an option of the group was chosen"
+        raise ConfigError(
+            f"user_simulator={plug_in_of(node)} finds nothing to say in the brief of task "
+            f"{task.id}; choose the customer of this data set, or the data set of this customer"
+        )

@@ -34,6 +34,11 @@ class Agenda:
         self._stuck = 0
         self._done: set[Act] = set()
 
+    @property
+    def has_wishes(self) -> bool:
+        """Whether there is anything to ask for."""
+        return bool(self._pursuits)
+
     def acts(self, replies: Sequence[str]) -> list[Act]:
         """The acts of the turn that follows these replies of the agent."""
         acts = self._open()

@@ -8,7 +8,7 @@ from random import Random
 
 from drl.errors import ConfigError
 from drl.llm.base import LLM
-from drl.types import Role, Step, Turn
+from drl.types import Brief, Role, Step, Turn
 from drl.user_simulator._agenda import Agenda, FirstWish
 from drl.user_simulator._speaking import BANKS, Phrasing, speak
 from drl.user_simulator.base import END_OF_CONVERSATION, Encounter, UserSimulator
@@ -42,11 +42,14 @@ class AgendaUserSimulator(UserSimulator):
                 f"user_simulator.patience={self.patience} must be at least 1; raise it"
             )
 
+    def knows(self, brief: Brief) -> bool:
+        """Whether there are wishes of ToolWOZ's domains."""
+        return self._agenda(brief).has_wishes
+
     async def speak(self, encounter: Encounter, llm: LLM) -> Turn:
         """The customer's next turn; its private step notes what it does."""
         replies = [turn.text or "" for turn in encounter.history if turn.role is Role.AGENT]
-        agenda = Agenda(encounter.brief, first_wish=self.first_wish, patience=self.patience)
-        acts = agenda.acts(replies)
+        acts = self._agenda(encounter.brief).acts(replies)
         text = speak(acts, self.phrasing, Random(encounter.seed))
         domain = next((act.domain for act in reversed(acts) if act.domain), "")
         note = f"{domain}: {', '.join(map(str, acts))}" if domain else ", ".join(map(str, acts))
@@ -56,3 +59,6 @@ class AgendaUserSimulator(UserSimulator):
             steps=(Step(text=text, plan=note, reply=text),),
             hangs_up=END_OF_CONVERSATION in text,
         )
+
+    def _agenda(self, brief: Brief) -> Agenda:
+        return Agenda(brief, first_wish=self.first_wish, patience=self.patience)

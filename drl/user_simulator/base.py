@@ -44,6 +44,11 @@ class UserSimulator(ABC):
         """A turn with one of these in it hangs up; it stays in the transcript."""
         return (END_OF_CONVERSATION,)
 
+    def knows(self, brief: Brief) -> bool:
+        """Whether the brief holds what it speaks of; a run with tasks that lack it is refused."""
+        del brief
+        return True
+
     @abstractmethod
     async def speak(self, encounter: Encounter, llm: LLM) -> Turn:
         """The customer's next turn (role user); `hangs_up` ends the dialogue.

@@ -11,7 +11,7 @@ from random import Random
 from drl.domains.tau.marks import STOP
 from drl.llm.base import LLM
 from drl.runtime.settings import check_positive
-from drl.types import Role, Step, Turn
+from drl.types import Brief, Role, Step, Turn
 from drl.user_simulator._asking import turn_of
 from drl.user_simulator._facts_course import Act, Kind, course_of
 from drl.user_simulator._instruction import take_apart
@@ -56,6 +56,10 @@ class FactsUserSimulator(UserSimulator):
     def endings(self) -> Sequence[str]:
         """The stop token of tau-bench."""
         return (STOP,)
+
+    def knows(self, brief: Brief) -> bool:
+        """Whether there are instructions."""
+        return bool(brief.instructions)
 
     async def speak(self, encounter: Encounter, llm: LLM) -> Turn:
         """The customer's next turn; its private step notes what it does."""

@@ -7,7 +7,7 @@ from typing import Literal
 from drl.errors import ConfigError
 from drl.llm.base import LLM, Message, Sampling
 from drl.runtime.prompts import fill
-from drl.types import Role, Turn
+from drl.types import Brief, Role, Turn
 from drl.user_simulator._asking import ask, check_retries
 from drl.user_simulator._fidelity import faithful, verbatim, without_commands
 from drl.user_simulator.base import END_OF_CONVERSATION, Encounter, UserSimulator
@@ -41,6 +41,10 @@ class GoalUserSimulator(UserSimulator):
             raise ConfigError(
                 f"user_simulator.reminder_role={self.reminder_role} is unknown; use system or user"
             )
+
+    def knows(self, brief: Brief) -> bool:
+        """Whether there are instructions."""
+        return bool(brief.instructions)
 
     async def speak(self, encounter: Encounter, llm: LLM) -> Turn:
         """What the customer says next; its thoughts and unused outputs are in its steps.

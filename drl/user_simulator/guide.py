@@ -36,6 +36,10 @@ class GuideUserSimulator(UserSimulator):
         self._sampling().check("user_simulator")
         check_retries(self.retries)
 
+    def knows(self, brief: Brief) -> bool:
+        """Whether there are instructions, or a human dialogue to keep to."""
+        return bool(brief.instructions or brief.human_turns)
+
     async def speak(self, encounter: Encounter, llm: LLM) -> Turn:
         """What the customer says next; the advice is in its steps.
 

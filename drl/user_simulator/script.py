@@ -3,13 +3,17 @@
 from dataclasses import dataclass
 
 from drl.llm.base import LLM
-from drl.types import Role, Step, Turn
+from drl.types import Brief, Role, Step, Turn
 from drl.user_simulator.base import END_OF_CONVERSATION, Encounter, UserSimulator
 
 
 @dataclass(kw_only=True)
 class ScriptUserSimulator(UserSimulator):
     """Replays the human turns of the brief in order, then hangs up."""
+
+    def knows(self, brief: Brief) -> bool:
+        """Whether there are human turns."""
+        return bool(brief.human_turns)
 
     async def speak(self, encounter: Encounter, llm: LLM) -> Turn:
         """The human turn whose number is that of the customer's turns so far."""

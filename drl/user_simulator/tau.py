@@ -12,7 +12,7 @@ from drl.domains.conversation import audible
 from drl.errors import ConfigError
 from drl.llm.base import LLM, Message, Sampling
 from drl.runtime.prompts import fill
-from drl.types import Role, Turn
+from drl.types import Brief, Role, Turn
 from drl.user_simulator._asking import ask, check_retries
 from drl.user_simulator._fidelity import Utterance, checked
 from drl.user_simulator._supervisor import Supervisor
@@ -65,6 +65,10 @@ class TauUserSimulator(UserSimulator):
     def endings(self) -> Sequence[str]:
         """The stop tokens."""
         return self.stop_tokens
+
+    def knows(self, brief: Brief) -> bool:
+        """Whether there are instructions."""
+        return bool(brief.instructions)
 
     async def speak(self, encounter: Encounter, llm: LLM) -> Turn:
         """What the customer says next; thoughts, and what was not said, are in its steps.

@@ -13,7 +13,7 @@ from drl.runtime.prompts import fill
 from drl.runtime.seeds import derive
 from drl.runtime.settings import check_not_negative
 from drl.runtime.surrogates import writable
-from drl.types import Role, Step, Turn
+from drl.types import Brief, Role, Step, Turn
 from drl.user_simulator._calling import chat, read
 from drl.user_simulator.base import Encounter, UserSimulator
 
@@ -52,6 +52,10 @@ class Tau2UserSimulator(UserSimulator):
     def endings(self) -> Sequence[str]:
         """The three marks."""
         return tuple(self._marks().values())
+
+    def knows(self, brief: Brief) -> bool:
+        """Whether there are instructions."""
+        return bool(brief.instructions)
 
     async def speak(self, encounter: Encounter, llm: LLM) -> Turn:
         """What it says next, or a step with calls.

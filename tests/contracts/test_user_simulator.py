@@ -90,6 +90,11 @@ def test_whatever_was_said_it_speaks_and_speaks_alike_in_the_same_encounter(brie
         assert turn.hangs_up == any(ending in turn.text for ending in simulator.endings)
 
 
+def test_it_tells_a_brief_that_it_can_speak_of_from_an_empty_one(simulator):
+    assert simulator.knows(BRIEF)
+    assert not simulator.knows(Brief(()))
+
+
 def test_it_opens_without_hanging_up(simulator):
     assert not speak(simulator, Encounter(BRIEF, (), seed=1)).hangs_up
 

@@ -7,9 +7,11 @@ import pytest
 from scripted import ScriptedAgent, say
 from trainer.small_runs import NumberedTasks, small_parts, start
 
+from drl.errors import ConfigError
 from drl.rollout.single import SingleRollout
 from drl.trainer.collect import CollectTrainer
 from drl.types import Step, ToolCall
+from drl.user_simulator.script import ScriptUserSimulator
 
 
 def summary_of(tmp_path, act):
@@ -17,6 +19,15 @@ def summary_of(tmp_path, act):
     parts = small_parts(ScriptedAgent(act), rollout, NumberedTasks(6, ("a",)))
     start(CollectTrainer(trials=1), parts, tmp_path)
     return json.loads((tmp_path / "summary.json").read_text())
+
+
+def test_a_customer_who_could_only_hang_up_is_refused_before_any_dialogue(tmp_path):
+    rollout = SingleRollout(max_steps=1, max_calls=None, concurrency=3)
+    agent = ScriptedAgent(lambda situation: say("hm"))
+    parts = small_parts(agent, rollout, NumberedTasks(1, ("a",)), user=ScriptUserSimulator())
+    with pytest.raises(ConfigError, match=r"^user_simulator=.* nothing to say .* task 0; choose"):
+        start(CollectTrainer(trials=1), parts, tmp_path)
+    assert not (tmp_path / "rollouts.jsonl").exists()
 
 
 def leaks_cancellation() -> Step:
