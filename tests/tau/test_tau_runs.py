@@ -11,14 +11,14 @@ from cli.running import DATA, ROOT, drl, error_of
 pytestmark = pytest.mark.slow
 
 RUN = (
-    *("dataset=tau_bench", "environment=tau", "agent=oracle", "user_simulator=script"),
+    *("dataset=tau_bench", "environment=tau", "agent=silent", "user_simulator=facts"),
     *("reward=goal_api", "reward@score=db_state", "rollout=single", "trainer=evaluate"),
 )
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory) -> Path:
-    """Runs on both forms whose customer has nothing to say, so that nothing is done."""
+    """Runs on both forms whose agent does nothing."""
     folder = tmp_path_factory.mktemp("runs")
     ids = "dataset.ids=[retail-test-0,retail-test-10,retail-test-25,retail-test-50]"
     for form in ("tau1", "tau1_old"):
