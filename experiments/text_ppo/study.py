@@ -115,7 +115,7 @@ def _evaluation(arm: str | None, trials: int) -> list[str]:
     adapter = [] if arm is None else [f"llm.adapter={RUNS.place(arm)}"]
     return [
         *(EXPERIMENT, "trainer=evaluate", f"trainer.trials={trials}", "~credit"),
-        *("dataset.prompts=${eval_dataset.prompts}", *adapter),
+        *("~trainer.evaluate_trials", "dataset.prompts=${eval_dataset.prompts}", *adapter),
     ]
 
 
