@@ -48,7 +48,7 @@ class Outcome(StrEnum):
     GOLDEN = "golden"
     """The branch the search went on with."""
     SUCCESSFUL = "successful"
-    """Earned a reward, but the search went on with another branch."""
+    """Earned a reward, or was graded in full, but the search did not go on with it."""
     FAILED = "failed"
     """Came to its own end without earning a reward."""
     CENSORED = "censored"

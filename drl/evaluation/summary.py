@@ -20,8 +20,12 @@ def _by_task() -> ByTask:
 
 @dataclass(slots=True)
 class Tally:
-    """Sums up trees one at a time; holds numbers only, never the trees."""
+    """Sums up trees one at a time; holds numbers only, never the trees.
 
+    Goals are left out where the reward closes none: they would all seem to be missed.
+    """
+
+    counts_goals: bool = True
     scores: ByTask = field(default_factory=_by_task)
     calls: ByTask = field(default_factory=_by_task)
     by_domain: dict[str, ByTask] = field(default_factory=lambda: defaultdict(_by_task))
@@ -53,7 +57,8 @@ class Tally:
         for name, value in asdict(conduct(task, tree.dialogue(best.id))).items():
             if value is not None:
                 self.measures[name][task.id].append(value)
-        self._add_goals(task, best.open_goals)
+        if self.counts_goals:
+            self._add_goals(task, best.open_goals)
 
     def _add_goals(self, task: Task, open_goals: Sequence[int]) -> None:
         for group, key in ((self.by_domain, "domain"), (self.by_kind, "kind")):
@@ -91,10 +96,12 @@ class Tally:
         }
 
 
-def tally(tasks: Iterable[Task], trees: Iterable[DialogueTree]) -> Tally:
+def tally(
+    tasks: Iterable[Task], trees: Iterable[DialogueTree], *, counts_goals: bool = True
+) -> Tally:
     """The tally of all trees whose task is among `tasks`."""
     by_id = {task.id: task for task in tasks}
-    total = Tally()
+    total = Tally(counts_goals=counts_goals)
     for tree in trees:
         total.add(by_id[tree.task_id], tree)
     return total

@@ -46,6 +46,9 @@ class Reward(ABC):
     pays_turns: bool = True
     """Whether turns earn anything; else no rollout can cut branches by what they earned."""
 
+    closes_goals: bool = False
+    """Whether it tells which goals were reached; else nothing is reported of them."""
+
     @property
     def version(self) -> str:
         """The version of what users brought into it, such as a file with a function; else empty.

@@ -20,6 +20,8 @@ class GoalApiReward(Reward):
     more once it is booked.
     """
 
+    closes_goals = True
+
     judge_against: Literal["task", "open"]
 
     async def judge(

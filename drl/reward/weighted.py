@@ -26,6 +26,7 @@ class WeightedReward(Reward):
         """Check that each reward has a weight."""
         self.uses_llm = any(reward.uses_llm for reward in self.rewards.values())
         self.pays_turns = any(reward.pays_turns for reward in self.rewards.values())
+        self.closes_goals = any(reward.closes_goals for reward in self.rewards.values())
         self.sums_up = all(reward.sums_up for reward in self.rewards.values())
         if not self.rewards:
             raise ConfigError(

@@ -38,6 +38,9 @@ PROVENANCE = "provenance.json"
 ROLLOUTS = "rollouts.jsonl"
 """The trees of a run, as `drl.tree.store` keeps them."""
 
+_OF_EACH_START = frozenset({PROVENANCE, ".hydra", ".lock"})
+"""What a folder holds as soon as a run was started in it."""
+
 ADAPTER_OF_RUN = Path("checkpoints") / "final"
 """Where a run keeps the adapter that it trained, below its folder."""
 
@@ -79,18 +82,22 @@ class RunDir:
         self._lock.release()
 
     def claim(self, config: Config) -> None:
-        """Write down what this run is, or check that it is the run that began here."""
+        """Write down what this run is, or check that it is the run that began here.
+
+        A run that was refused before it kept anything does not bind the next one.
+        """
         if not self.leads:
             return
         if (self.path / PROVENANCE).exists():
             before = self.provenance()
             changed = differences(essence(before["config"]), essence(config))
-            if changed:
+            if not changed:
+                return
+            if self._holds_results():
                 raise RunError(
                     f"{self.path}: holds a run with another config ({', '.join(changed[:5])} "
                     "differ); choose another folder with hydra.run.dir=DIR"
                 )
-            return
         if (self.path / ROLLOUTS).exists():
             raise RunError(
                 f"{self.path}: holds rollouts but no {PROVENANCE}, so what they came from is "
@@ -100,6 +107,9 @@ class RunDir:
         hydra.mkdir(exist_ok=True)
         self.write(".hydra/config.yaml", OmegaConf.to_yaml(OmegaConf.create(dict(config))))
         self.write_json(PROVENANCE, _provenance(config))
+
+    def _holds_results(self) -> bool:
+        return any(entry.name not in _OF_EACH_START for entry in self.path.iterdir())
 
     def provenance(self) -> dict[str, JSON]:
         """What the run was started with.

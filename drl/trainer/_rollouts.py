@@ -130,9 +130,11 @@ def _summarise(parts: Parts, run_dir: RunDir, tasks: Sequence[Task]) -> dict[str
         if chosen(parts.agent).sees_goals
         else "Policy: every task was tried without looking at the reward."
     )
+    counts_goals = chosen(parts.reward).closes_goals
+    trees = read_trees(run_dir.path / ROLLOUTS)
     return {
         "name": parts.name,
-        **tally(tasks, read_trees(run_dir.path / ROLLOUTS)).to_json(),
+        **tally(tasks, trees, counts_goals=counts_goals).to_json(),
         "floor": chosen(parts.score).floor(tasks, chosen(parts.environment)),
         "search": is_search,
         "label": label,

@@ -121,6 +121,8 @@ class DialogueTree:
             return Outcome.GOLDEN
         if any(node.events for node in self.path(leaf.id) if not node.golden):
             return Outcome.SUCCESSFUL
+        if leaf.score is not None and leaf.score >= FULL_SCORE:
+            return Outcome.SUCCESSFUL  # a reward that pays for no turn found nothing amiss
         if leaf.resolved is not None:
             return Outcome.SUCCESSFUL if leaf.resolved[0] else Outcome.FAILED
         return Outcome.CENSORED if leaf.censored else Outcome.FAILED

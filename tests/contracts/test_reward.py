@@ -48,6 +48,7 @@ def test_turn_rewards_add_up_to_the_grade(reward, goals, turns):
         )
         assert set(judgement.open_goals) <= set(open_goals)
         total += sum(event.amount for event in judgement.events)
+        assert reward.closes_goals or judgement.open_goals == open_goals
         open_goals = judgement.open_goals
     if reward.sums_up:
         grade = asyncio.run(reward.grade(task, world, dialogue, JUDGE))

@@ -36,6 +36,15 @@ def test_errors_and_unscored_dialogues_are_counted_and_never_averaged():
     assert summary["error_causes"] == {"llm: down": 1}
 
 
+def test_goals_that_no_reward_closes_are_not_reported_as_missed():
+    task = replace(task_of("a"), groups={"user": "seen"})
+    tree = rolled(task, lambda _: say())
+    assert tally([task], [tree]).to_json()["per_goal_kind"]["a"]["value"] == 0
+    summary = tally([task], [tree], counts_goals=False).to_json()
+    assert summary["per_goal_kind"] == summary["per_domain"] == {}
+    assert summary["per_group"].keys() == {"user: seen"}
+
+
 def test_trials_of_one_task_are_kept_together():
     task = task_of("a")
     hits = rolled(task, lambda s: say() if s.steps else hit("a"))

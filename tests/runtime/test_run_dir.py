@@ -16,11 +16,23 @@ def test_a_folder_belongs_to_the_config_it_began_with(tmp_path):
     with RunDir(tmp_path / "run") as run_dir:
         run_dir.claim(CONFIG)
         run_dir.claim(CONFIG)
+        run_dir.write("rollouts.jsonl", "")
         with pytest.raises(RunError, match=r"another config \(dataset\.limit, seed differ\)"):
             run_dir.claim({**CONFIG, "seed": 1, "dataset": {"root": "data", "limit": 4}})
     provenance = json.loads((tmp_path / "run" / "provenance.json").read_text())
     assert provenance["config"] == CONFIG
     assert provenance["packages"]["drl"]
+
+
+def test_a_run_that_kept_nothing_does_not_bind_the_next(tmp_path):
+    with RunDir(tmp_path) as run_dir:
+        run_dir.claim(CONFIG)
+        run_dir.claim_data("toolwoz-1")
+    other = {**CONFIG, "seed": 1}
+    with RunDir(tmp_path) as run_dir:
+        run_dir.claim(other)
+        run_dir.claim_data("toolwoz-2")
+        assert run_dir.provenance()["config"] == other
 
 
 def test_paths_do_not_make_another_run(tmp_path):

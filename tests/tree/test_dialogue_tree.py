@@ -27,6 +27,15 @@ def test_a_branch_is_judged_since_the_last_golden_node():
     assert tree.outcome(tree.nodes[1]) is Outcome.FAILED
 
 
+def test_a_dialogue_graded_in_full_did_not_fail_though_no_turn_was_paid_for():
+    tree = DialogueTree("task", 0, 0)
+    for score in (1.0, 0.9):
+        leaf = tree.add(None, Turn(Role.AGENT, "done"), ())
+        leaf.stop, leaf.score = StopReason.USER_ENDED, score
+    outcomes = [tree.outcome(leaf) for leaf in tree.leaves()]
+    assert outcomes == [Outcome.SUCCESSFUL, Outcome.FAILED]
+
+
 def test_the_best_leaf_has_the_highest_score_then_is_golden_then_the_first():
     tree = forked()
     for node, score in zip(tree.nodes[1:], (0.5, 0.5), strict=True):
