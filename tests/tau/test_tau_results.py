@@ -297,6 +297,13 @@ def test_a_damaged_file_is_one_clear_error(tmp_path, text, reason):
         read_results(tmp_path / "none.json")
 
 
+def test_a_byte_order_mark_before_a_result_file_means_nothing(tmp_path):
+    row = '[{"task_id": 0, "reward": 1.0, "info": {}, "traj": [{}], "trial": 0}]'
+    file = tmp_path / "marked.json"
+    file.write_text(row, encoding="utf-8-sig")
+    assert [result.task_index for result in read_results(file)] == [0]
+
+
 def test_results_of_other_tasks_are_refused():
     good = Result(0, 7, 1.0, {"task": {"user_id": "ann_lee_1"}}, (HELLO, STOP))
     file, tasks = Path("f.json"), [shop(), shop(index=3)]

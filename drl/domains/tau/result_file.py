@@ -9,6 +9,7 @@ Source: tau-bench `types.py`, `EnvRunResult`; the file names are those of its `r
 
 import json
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,7 +98,7 @@ def read_results(file: Path) -> list[Result]:
         DataError: it cannot be read, is no such file, is empty, or holds a try twice.
     """
     try:
-        rows = _ROWS.validate_json(file.read_bytes())
+        rows = _ROWS.validate_json(file.read_bytes().removeprefix(BOM_UTF8))
     except OSError as error:
         raise DataError(f"{file}: cannot be read ({error.strerror}); name a result file") from error
     except ValidationError as error:
