@@ -51,7 +51,7 @@ study: .venv/core ## The README's table: single, best of n and josh on the whole
 turn-credit: .venv/train ## Does credit by turns learn faster than credit by dialogues? A game, five seeds
 	$(BIN)/python -m experiments.turn_credit.game
 
-self-train: .venv/train ## Does a small model learn from its own trees? The study's stages, small
+self-train: .venv/train ## Does a small model learn from its own trees? The study, small (an hour of a core)
 	$(BIN)/python -m experiments.toolwoz_smollm2.study --small
 
 nightly: check test bench study turn-credit self-train ## Everything long

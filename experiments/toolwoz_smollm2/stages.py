@@ -53,7 +53,7 @@ SMALL: Final = Size(
     arm_tokens=6_000,
     kto_rows=16,
     val_tasks=4,
-    test_tasks=12,
+    test_tasks=6,
     test_trials=1,
 )
 
