@@ -51,8 +51,9 @@ def write_report(
 
     Trees are taken one at a time and not kept; there may be none. `curves` of `summary` are drawn:
     by name `{"x": [...], "y": [...], "x_label": str}`, with `low` and `high` a band around y; null
-    is a gap. Other entries that the page does not know are shown by their shape (numbers,
-    intervals, tables).
+    is a gap. Several lines in one chart are `{"lines": {NAME: line, ...}, "x_label": str}`; one
+    with `"beside": NAME` is drawn as the broken companion of that one. Other entries that the page
+    does not know are shown by their shape (numbers, intervals, tables).
 
     Raises:
         RunError: the file cannot be written.

@@ -54,7 +54,7 @@ def test_a_run_tells_the_course_the_choice_and_the_test(finished):
     assert start["best_of_n"]["n"] == 1
     assert summary["choice"]["update"] in (0, 1, 2)
     assert summary["test"]["contexts"] == 6
-    assert {"judge by KL", "judge of the best of n by KL", "kl by update"} <= set(summary["curves"])
+    assert {"proxy and judge by KL", "hidden by KL", "kl by update"} <= set(summary["curves"])
     assert (finished / "report.html").is_file()
 
 
