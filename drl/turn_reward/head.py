@@ -16,8 +16,6 @@ from torch import Generator, Tensor
 from drl.turn_reward.ragged import Ragged, one_session
 from drl.turn_reward.settings import HeadSettings
 
-__all__ = ["HeadSettings", "Params", "apply", "apply_members", "fold", "init", "member", "unfold"]
-
 Params = dict[str, Tensor]
 
 _SMALL = 0.01
