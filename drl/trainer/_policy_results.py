@@ -27,7 +27,8 @@ from drl.evaluation.policy_course import (
     values_of,
 )
 from drl.evaluation.study_samples import Message, PairedSample
-from drl.trainer._policy_replies import Measured, Said, human_reply_to
+from drl.trainer._policy_measures import Measured
+from drl.trainer._policy_replies import Said, human_reply_to
 from drl.types import JSON, Role
 
 RULE = (

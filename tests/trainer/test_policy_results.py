@@ -4,7 +4,8 @@ import pytest
 
 from drl.errors import ConfigError
 from drl.evaluation.policy_course import MEASURES, Reply
-from drl.trainer._policy_replies import Measured, Said, said_in
+from drl.trainer._policy_measures import Measured
+from drl.trainer._policy_replies import Said, said_in
 from drl.trainer._policy_results import Course, paired_samples, reported
 from drl.tree.dialogue_tree import DialogueTree
 from drl.tree.store import RolloutStore

@@ -13,9 +13,9 @@ from drl.errors import ConfigError, DataError
 from drl.evaluation.study_samples import read_samples
 from drl.launch import register_resolvers, run
 from drl.trainer._policy_checks import check_stages
-from drl.trainer._policy_replies import unit_of
-from drl.trainer._policy_stages import turn_models, with_model
+from drl.trainer._policy_units import unit_of
 from drl.trainer._session_halves import HalfOfSessions
+from drl.trainer._turn_model_nodes import turn_models, with_model
 from drl.tree.store import read_trees
 from drl.turn_reward.session import Session
 from drl.types import Brief, Task
