@@ -6,6 +6,7 @@ two sessions of one conversation.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -136,10 +137,10 @@ def _reactions(
         for of, place, value in zip(
             cues, of_agent, _against_own_mean(seen, name, replies), strict=True
         ):
-            if _is_answered(spoken, place) and value == value:  # NaN differs from itself
+            if _is_answered(spoken, place) and not math.isnan(value):
                 of[f"{name}_z"] = round(value, 2)
     return [
-        Reaction(label if label == label else None, of)
+        Reaction(None if math.isnan(label) else label, of)
         for label, of in zip(known, cues, strict=True)
     ]
 
@@ -171,7 +172,7 @@ def _visible(seen: Signals, turns: Windows) -> Iterator[Mapping[str, JSON]]:
         cues: dict[str, JSON] = {}
         if face >= 0:
             cues |= {"face": FACES[face], "face_share": round(share, 2)}
-        if looking == looking:
+        if not math.isnan(looking):
             cues["gaze_share"] = round(looking, 2)
         yield cues
 

@@ -190,8 +190,8 @@ def differences(start: Sequence[Reply], after: Sequence[Reply]) -> dict[str, JSO
     return found
 
 
-def curve(points: Sequence[tuple[float, Estimate | None]], label: str) -> dict[str, JSON]:
-    """A curve of the report with its band; points without an estimate are gaps."""
+def line(points: Sequence[tuple[float, Estimate | None]]) -> dict[str, JSON]:
+    """A line of a chart with its band; points without an estimate are gaps."""
     ordered = sorted(points, key=lambda point: point[0])
     known = [estimate for _, estimate in ordered]
     return {
@@ -199,7 +199,6 @@ def curve(points: Sequence[tuple[float, Estimate | None]], label: str) -> dict[s
         "y": [None if each is None else each.value for each in known],
         "low": [None if each is None else each.low for each in known],
         "high": [None if each is None else each.high for each in known],
-        "x_label": label,
     }
 
 

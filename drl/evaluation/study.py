@@ -84,13 +84,7 @@ def blind(
         hidden = Random(derive(seed, "letters", sample.id)).sample(names, len(names))
         letters = dict(zip(ascii_lowercase, hidden, strict=False))
         items[str(number)] = Item(id=sample.id, candidates=letters)
-        shown.append(
-            {
-                "item": str(number),
-                "context": [message.model_dump() for message in sample.context],
-                "candidates": {letter: sample.candidates[name] for letter, name in letters.items()},
-            }
-        )
+        shown.append(_shown(str(number), sample, letters))
     page: dict[str, JSON] = {"criteria": dict(criteria), "raters": num_raters, "items": shown}
     # the seed too: another one gives other letters
     content = json.dumps([page, seed], sort_keys=True).encode()
@@ -139,3 +133,12 @@ def read_key(folder: Path) -> Key:
             f"{path}: cannot be read as the key of a study ({type(error).__name__}); give the "
             "folder that drl study --out wrote"
         ) from error
+
+
+def _shown(number: str, sample: PairedSample, letters: Mapping[str, str]) -> JSON:
+    """An item as raters see it."""
+    return {
+        "item": number,
+        "context": [message.model_dump() for message in sample.context],
+        "candidates": {letter: sample.candidates[name] for letter, name in letters.items()},
+    }

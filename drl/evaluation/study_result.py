@@ -83,18 +83,8 @@ def analyse(key: Key, choices: Sequence[Choice], base: str | None) -> StudyResul
     base = key.candidates[0] if base is None else base
     if base not in key.candidates:
         raise ConfigError(f"--base {base}: is unknown; known: {', '.join(key.candidates)}")
-    others = [name for name in key.candidates if name != base]
     shares = {name: _shares(key, choices, name) for name in key.criteria}
-    places = [(criterion, other) for criterion in key.criteria for other in others]
-    gaps = {
-        place: gap
-        for place in places
-        if (gap := paired_difference(shares[place[0]][base], shares[place[0]][place[1]]))
-    }
-    against: dict[str, dict[str, Against]] = defaultdict(dict)
-    corrected = holm(list(gaps.values()))
-    for (place, gap), joint in zip(gaps.items(), corrected, strict=True):
-        against[place[0]][place[1]] = Against(gap, joint.p)
+    against = _against(key, shares, base)
     units = {name: _units(choices, name) for name in key.criteria}
     criteria = {
         name: CriterionResult(
@@ -122,6 +112,24 @@ def analyse(key: Key, choices: Sequence[Choice], base: str | None) -> StudyResul
         chance_first=1 / len(key.candidates),
         best_on=_best_on(key, criteria),
     )
+
+
+def _against(
+    key: Key, shares: Mapping[str, Mapping[str, Mapping[str, list[float]]]], base: str
+) -> Mapping[str, Mapping[str, Against]]:
+    """By criterion: each other candidate against the base, corrected over all of them."""
+    gaps = {
+        (criterion, other): gap
+        for criterion in key.criteria
+        for other in key.candidates
+        if other != base
+        and (gap := paired_difference(shares[criterion][base], shares[criterion][other]))
+    }
+    found: dict[str, dict[str, Against]] = {criterion: {} for criterion in key.criteria}
+    corrected = holm(list(gaps.values()))
+    for ((criterion, other), gap), joint in zip(gaps.items(), corrected, strict=True):
+        found[criterion][other] = Against(gap, joint.p)
+    return found
 
 
 def _shares(

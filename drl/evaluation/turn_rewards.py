@@ -140,7 +140,8 @@ def measure(held_out: Sequence[HeldOut], training_mean: float, seed: int) -> Map
     if len(num_seeds) != 1:
         raise DataError(
             f"{len(held_out)} held-out sessions with {sorted(num_seeds)} seeds: there must be at "
-            "least one session, and all must be scored by the same models; hold out more"
+            "least one session, and all must be scored by the same models; raise "
+            "dataset.division.test_share"
         )
     # by id: the order in which sessions come must not show in the resampling
     ordered = sorted(held_out, key=lambda session: session.observed.session_id)

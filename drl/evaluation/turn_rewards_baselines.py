@@ -41,7 +41,10 @@ def baselines(
         DataError: there is no session to learn from, or none held out.
     """
     if not training:
-        raise DataError("no session to fit baselines on: every session is held out; hold out fewer")
+        raise DataError(
+            "no session to fit baselines on: every session is held out; lower "
+            "dataset.division.test_share"
+        )
     training_mean = float(np.mean([session.score for session in training]))
 
     def measured(predict: Callable[[Observed], HeldOut]) -> Mapping[str, Measured]:

@@ -8,18 +8,17 @@ Dialogue text reaches the page as data only; the content policy allows nothing b
 import base64
 import gzip
 import html
-import re
 from collections.abc import Iterable, Iterator, Mapping
-from importlib import resources
 from pathlib import Path
 
 from drl.report.index import index_row
-from drl.report.page import content_policy, island, write_page
+from drl.report.page import SLOT, content_policy, island, joined_script, read_part, write_page
 from drl.report.task_card import TaskCard
 from drl.tree.codec import to_line
 from drl.tree.dialogue_tree import DialogueTree
 from drl.types import JSON
 
+_FOLDER = "template"
 _SCRIPTS = (
     "terms.js",
     "dom.js",
@@ -38,7 +37,6 @@ _SCRIPTS = (
     "task_page.js",
     "viewer.js",
 )
-_SLOT = re.compile(r"<!--slot:(\w+)-->")
 
 
 def write_report(
@@ -51,8 +49,9 @@ def write_report(
 
     Trees are taken one at a time and not kept; there may be none. `curves` of `summary` are drawn:
     by name `{"x": [...], "y": [...], "x_label": str}`, with `low` and `high` a band around y; null
-    is a gap. Other entries that the page does not know are shown by their shape (numbers,
-    intervals, tables).
+    is a gap. Several lines in one chart are `{"lines": {NAME: line, ...}, "x_label": str}`; one
+    with `"beside": NAME` is drawn as the broken companion of that one. Other entries that the page
+    does not know are shown by their shape (numbers, intervals, tables).
 
     Raises:
         RunError: the file cannot be written.
@@ -64,9 +63,9 @@ def _pieces(
     title: str, summary: Mapping[str, JSON], tasks: Iterable[tuple[TaskCard, DialogueTree]]
 ) -> Iterator[bytes]:
     """The file from top to bottom; the index comes last because it is known last."""
-    template = _SLOT.split(_read("viewer.html"))
-    style = _read("viewer.css")
-    script = f'(() => {{\n"use strict";\n{"".join(map(_read, _SCRIPTS))}}})();\n'
+    template = SLOT.split(read_part(_FOLDER, "viewer.html"))
+    style = read_part(_FOLDER, "viewer.css")
+    script = joined_script(_FOLDER, _SCRIPTS)
     rows: list[JSON] = []
     texts = {
         "policy": content_policy(style, script),
@@ -87,10 +86,6 @@ def _pieces(
             yield island(rows)
         else:
             yield texts[part].encode()
-
-
-def _read(name: str) -> str:
-    return (resources.files("drl.report") / "template" / name).read_text(encoding="utf-8")
 
 
 def _chunk(position: int, card: TaskCard, tree: DialogueTree) -> bytes:

@@ -4,12 +4,33 @@ import base64
 import hashlib
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import resources
 from pathlib import Path
 
 from drl.errors import RunError
 from drl.runtime.drafts import drafted_file
 from drl.types import JSON
+
+SLOT = re.compile(r"<!--slot:(\w+)-->")
+"""Where a template has room for a text, and by which name."""
+
+
+def read_part(folder: str, name: str) -> str:
+    """A file of a folder beside this module: of a template, style or script."""
+    return (resources.files("drl.report") / folder / name).read_text(encoding="utf-8")
+
+
+def joined_script(folder: str, names: Iterable[str]) -> str:
+    """Scripts as one, in a scope of their own."""
+    parts = "".join(read_part(folder, name) for name in names)
+    return f'(() => {{\n"use strict";\n{parts}}})();\n'
+
+
+def filled(template: str, texts: Mapping[str, str]) -> str:
+    """A template with a text in each of its slots."""
+    return SLOT.sub(lambda slot: texts[slot[1]], template)
 
 
 def content_policy(style: str, script: str) -> str:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from importlib import resources
 from pathlib import Path
 
-from drl.report.page import content_policy, island, write_page
+from drl.report.page import (
+    content_policy,
+    filled,
+    island,
+    joined_script,
+    read_part,
+    write_page,
+)
 from drl.types import JSON
 
-_SLOT = re.compile(r"<!--slot:(\w+)-->")
+_FOLDER = "study_form"
 
 
 def write_study_form(path: Path, study: Mapping[str, JSON]) -> None:
@@ -19,17 +24,13 @@ def write_study_form(path: Path, study: Mapping[str, JSON]) -> None:
     Raises:
         RunError: the file cannot be written.
     """
-    style = _read("form.css")
-    script = f'(() => {{\n"use strict";\n{_read("order.js")}{_read("form.js")}}})();\n'
+    style = read_part(_FOLDER, "form.css")
+    script = joined_script(_FOLDER, ("order.js", "form.js"))
     texts = {
         "policy": content_policy(style, script),
         "style": style,
         "study": island(study).decode(),
         "script": script,
     }
-    page = _SLOT.sub(lambda slot: texts[slot.group(1)], _read("form.html"))
+    page = filled(read_part(_FOLDER, "form.html"), texts)
     write_page(path, [page.encode()], "form")
-
-
-def _read(name: str) -> str:
-    return (resources.files("drl.report") / "study_form" / name).read_text(encoding="utf-8")

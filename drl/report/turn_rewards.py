@@ -5,20 +5,26 @@ whose scripts and style it is made too.
 """
 
 import html
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from typing import Literal
 
-from drl.report.page import content_policy, island, write_page
+from drl.report.page import (
+    content_policy,
+    filled,
+    island,
+    joined_script,
+    read_part,
+    write_page,
+)
 from drl.turn_reward.session import Session
 from drl.types import JSON, Role
 
 MOST_SESSIONS = 20
 """Conversations that a page holds; more would make it slow to open."""
 
+_FOLDER = "template"
 _STYLES = ("viewer.css", "turn_rewards.css")
 _SCRIPTS = (
     "terms.js",
@@ -32,7 +38,6 @@ _SCRIPTS = (
     "turn_rewards_session.js",
     "turn_rewards_page.js",
 )
-_SLOT = re.compile(r"<!--slot:(\w+)-->")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,8 +94,8 @@ def write_turn_reward_report(
     Raises:
         RunError: the file cannot be written.
     """
-    style = "".join(map(_read, _STYLES))
-    script = f'(() => {{\n"use strict";\n{"".join(map(_read, _SCRIPTS))}}})();\n'
+    style = "".join(read_part(_FOLDER, name) for name in _STYLES)
+    script = joined_script(_FOLDER, _SCRIPTS)
     drawn: dict[str, JSON] = {
         "warnings": pictures.warnings,
         "methods": [
@@ -110,12 +115,8 @@ def write_turn_reward_report(
         "pictures": island(drawn).decode(),
         "index": island([_shown(each) for each in pictures.sessions[:MOST_SESSIONS]]).decode(),
     }
-    page = _SLOT.sub(lambda slot: texts[slot[1]], _read("turn_rewards.html"))
+    page = filled(read_part(_FOLDER, "turn_rewards.html"), texts)
     write_page(path, [page.encode()], "report")
-
-
-def _read(name: str) -> str:
-    return (resources.files("drl.report") / "template" / name).read_text(encoding="utf-8")
 
 
 def _shown(told: SessionRewards) -> JSON:

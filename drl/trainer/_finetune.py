@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,6 +21,7 @@ from drl.miner.base import Form, Row
 from drl.runtime.metrics import METRICS
 from drl.runtime.progress import progress_bar
 from drl.runtime.run_dir import ADAPTER_OF_RUN, RunDir
+from drl.trainer._finished import SUMMARY, finished
 from drl.trainer._forgetting import check_forgetting
 from drl.trainer._rows import check_files, claim_rows, keep_digests
 from drl.trainer.base import Parts, Trainer, chosen
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 RESUME = Path("checkpoints") / "resume"
 """States from which a killed run goes on; transformers writes some of them with pickle, and reads
 them back as weights only. They are removed when the training is over."""
-
-_SUMMARY = "summary.json"
 
 
 @dataclass(kw_only=True)
@@ -78,14 +76,14 @@ class FinetuneTrainer(Trainer):
     def run(self, parts: Parts, run_dir: RunDir) -> Mapping[str, JSON]:
         """Train, keep the adapter, and say how it went; a run that is over is only told of."""
         check_files(run_dir, self.source)
-        summary = _finished(run_dir)
+        summary = finished(run_dir.path, keeps=ADAPTER_OF_RUN)
         if summary is None:
             weights = chosen(parts.llm).weights()
             self.check(weights)
             join(weights.device)
             summary = self._run(parts, run_dir, weights)
             if run_dir.leads:
-                run_dir.write_json(_SUMMARY, summary)
+                run_dir.write_json(SUMMARY, summary)
         if run_dir.leads:
             forget_states(run_dir.path / RESUME)
             print_training(summary, run_dir.path)
@@ -161,11 +159,3 @@ def start_of(parts: Parts) -> str:
     assert isinstance(node, Mapping), "launch built the model from it"
     adapter = node.get("adapter")
     return f"{node['model']} with " + ("a new adapter" if adapter is None else f"{adapter}")
-
-
-def _finished(run_dir: RunDir) -> dict[str, JSON] | None:
-    """The summary of a run that is over; None if there is still something to do."""
-    summary = run_dir.path / _SUMMARY
-    if not (summary.exists() and (run_dir.path / ADAPTER_OF_RUN).is_dir()):
-        return None
-    return dict(json.loads(summary.read_text()))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from drl.dataset.base import SessionDataset
 from drl.errors import ConfigError
 from drl.runtime.config import plug_in_of
 from drl.trainer._policy_replies import conversation_of
-from drl.trainer._policy_stages import Stages, turn_models
+from drl.trainer._policy_stages import Stages
+from drl.trainer._turn_model_nodes import turn_models
 from drl.trainer.base import Parts, chosen
 from drl.types import JSON, Task
 
@@ -53,10 +55,44 @@ def check_players(parts: Parts) -> None:
             )
 
 
-def contexts(
-    parts: Parts, stages: Stages, test_split: str
-) -> tuple[Sequence[Task], Sequence[Task], Sequence[Task]]:
-    """The contexts that are learned on, those that choose and those that report.
+def check_data(parts: Parts, test_split: str) -> None:
+    """Refuse data of which learning, choosing and reporting take the same parts.
+
+    Raises:
+        ConfigError: with what to choose instead.
+    """
+    if not isinstance(parts.dataset, SessionDataset):
+        raise ConfigError(
+            f"dataset: {type(parts.dataset).__name__} has tasks, but turn rewards are learned from "
+            "recorded sessions; use dataset=candor"
+        )
+    splits = [
+        node.get("split") if isinstance(node, Mapping) else None
+        for node in (parts.config["dataset"], parts.config["eval_dataset"])
+    ]
+    if None in splits:
+        raise ConfigError(
+            "eval_dataset has no setting split, so there are no other contexts to report on; use "
+            "dataset@eval_dataset=candor"
+        )
+    if len({*map(str, splits), test_split}) < 3:
+        raise ConfigError(
+            f"dataset.split={splits[0]}, eval_dataset.split={splits[1]} and trainer.test_split="
+            f"{test_split} must differ: one is learned on, one chooses, one reports; use train, "
+            "val and test"
+        )
+
+
+class Contexts(NamedTuple):
+    """The contexts that are learned on, those that choose and those that report."""
+
+    train: Sequence[Task]
+    val: Sequence[Task]
+    test: Sequence[Task]
+
+
+def contexts(parts: Parts, stages: Stages, test_split: str) -> Contexts:
+    """All contexts, once it is sure that no conversation serves two purposes.
 
     Raises:
         ConfigError: a conversation is in more than one of these and those that are learned on.
@@ -72,7 +108,7 @@ def contexts(
                     f"conversation {name} is in the contexts of {found[name]} and of {key}; divide "
                     "both datasets alike (division), and choose splits that differ"
                 )
-    return train, val, test
+    return Contexts(train, val, test)
 
 
 def _check_reward_stage(stage: str, node: JSON) -> None:
@@ -110,34 +146,6 @@ def _check_model(parts: Parts) -> None:
         raise ConfigError(
             f"llm.adapter={node['adapter']}, but the distance to the start is that to the model "
             "without an adapter; merge it first (drl merge)"
-        )
-
-
-def check_data(parts: Parts, test_split: str) -> None:
-    """Refuse data of which learning, choosing and reporting take the same parts.
-
-    Raises:
-        ConfigError: with what to choose instead.
-    """
-    if not isinstance(parts.dataset, SessionDataset):
-        raise ConfigError(
-            f"dataset: {type(parts.dataset).__name__} has tasks, but turn rewards are learned from "
-            "recorded sessions; use dataset=candor"
-        )
-    splits = [
-        node.get("split") if isinstance(node, Mapping) else None
-        for node in (parts.config["dataset"], parts.config["eval_dataset"])
-    ]
-    if None in splits:
-        raise ConfigError(
-            "eval_dataset has no setting split, so there are no other contexts to report on; use "
-            "dataset@eval_dataset=candor"
-        )
-    if len({*map(str, splits), test_split}) < 3:
-        raise ConfigError(
-            f"dataset.split={splits[0]}, eval_dataset.split={splits[1]} and trainer.test_split="
-            f"{test_split} must differ: one is learned on, one chooses, one reports; use train, "
-            "val and test"
         )
 
 

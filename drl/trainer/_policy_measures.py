@@ -1,20 +1,35 @@
-"""Measures the replies of stages, each set once: what is measured is kept beside the stages."""
+"""What each reply of a stage is worth to whom, measured once: it is kept beside the stages."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from drl.dataset.base import SessionDataset
-from drl.evaluation.reply_measures import sentiment_lexicon
+from drl.evaluation.policy_course import HIDDEN, JUDGE, KL, PROXY, Reply
+from drl.evaluation.reply_measures import distinct_pairs, num_words, sentiment_lexicon
 from drl.runtime.run_dir import RunDir
 from drl.trainer._online import temperature_of
-from drl.trainer._policy_replies import Measured, Rulers, distances, keep, kept, said_in
+from drl.trainer._policy_distance import distances
+from drl.trainer._policy_replies import Said, conversation_of, said_in
 from drl.trainer._policy_stages import Stages
 from drl.trainer.base import Parts, chosen
+from drl.turn_reward.session import Utterance
 from drl.types import Task
+
+if TYPE_CHECKING:
+    from drl.turn_reward.model import TurnRewardModel
+
+
+class Measured(NamedTuple):
+    """Replies with all that is known of them; broken ones are counted, and not among them."""
+
+    replies: Sequence[Reply]
+    num_broken: int
 
 
 @dataclass
@@ -34,7 +49,7 @@ class Measuring:
             update: which policy replied; 0 is the start.
         """
         name = f"measured-{'-'.join(folder.relative_to(self.stages.folder).parts)}.json"
-        known = kept(self.run_dir, name)
+        known = _kept(self.run_dir, name)
         if known is not None:
             return known
         said, num_broken = said_in(folder, tasks)
@@ -47,7 +62,7 @@ class Measuring:
             weights = chosen(parts.llm).weights()
             kls = distances(said, weights, adapter, agent, environment, temperature)
         measured = Measured(self._rulers.measure(said, kls), num_broken)
-        keep(self.run_dir, name, measured)
+        _keep(self.run_dir, name, measured)
         return measured
 
     @cached_property
@@ -65,3 +80,57 @@ class Measuring:
             hidden=hidden_worth if is_synthetic else None,
             sentiment=sentiment_lexicon(),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Rulers:
+    """What tells of a reply what it is worth; None is not there.
+
+    `hidden` tells the true worth of a turn of generated conversations, or None where it answers
+    none of their turns; `sentiment` is of a text. Rewards of models are told in their units.
+    """
+
+    proxy: TurnRewardModel
+    judge: TurnRewardModel
+    proxy_unit: float
+    judge_unit: float
+    hidden: Callable[[Sequence[Utterance], int], float | None] | None
+    sentiment: Callable[[str], float] | None
+
+    def measure(self, said: Sequence[Said], kls: Sequence[float]) -> list[Reply]:
+        """All measures of all replies; `kls` are their distances to the start."""
+        asked = [(each.utterances, len(each.utterances) - 1) for each in said]
+        proxy, judge = self.proxy.rewards_of(asked), self.judge.rewards_of(asked)
+        rows = zip(said, asked, proxy, judge, kls, strict=True)
+        return [
+            Reply(
+                each.task.id,
+                conversation_of(each.task),
+                each.text,
+                {
+                    PROXY: by_proxy / self.proxy_unit,
+                    JUDGE: by_judge / self.judge_unit,
+                    HIDDEN: None if self.hidden is None else self.hidden(*place),
+                    KL: kl,
+                    "sentiment": None if self.sentiment is None else self.sentiment(each.text),
+                    "words": float(num_words(each.text)),
+                    "distinct_pairs": distinct_pairs(each.text),
+                },
+            )
+            for each, place, by_proxy, by_judge, kl in rows
+        ]
+
+
+def _keep(run_dir: RunDir, name: str, measured: Measured) -> None:
+    """Store measured replies in a small file of the run."""
+    replies = [asdict(reply) for reply in measured.replies]
+    run_dir.write_json(name, {"num_broken": measured.num_broken, "replies": replies})
+
+
+def _kept(run_dir: RunDir, name: str) -> Measured | None:
+    """What `_keep` stored; None if it did not."""
+    path = run_dir.path / name
+    if not path.exists():
+        return None
+    read = json.loads(path.read_text(encoding="utf-8"))
+    return Measured([Reply(**each) for each in read["replies"]], read["num_broken"])

@@ -14,19 +14,21 @@ from drl.evaluation.policy_course import (
     JUDGE,
     KL,
     MEASURES,
+    PROXY,
     REWARDS,
     Choice,
     Reply,
     against_best_of_n,
     best_of_n,
     choose,
-    curve,
     described,
     differences,
+    line,
     values_of,
 )
 from drl.evaluation.study_samples import Message, PairedSample
-from drl.trainer._policy_replies import Measured, Said, human_reply_to
+from drl.trainer._policy_measures import Measured
+from drl.trainer._policy_replies import Said, human_reply_to
 from drl.types import JSON, Role
 
 RULE = (
@@ -74,31 +76,50 @@ class Course:
         ]
 
     def curves(self) -> dict[str, JSON]:
-        """All measures against updates and against the distance to the start.
+        """Charts of all measures against updates and against the distance to the start.
 
-        Those of the best of n replies of the start stand at its own distance.
+        The rewards of the two models share a unit and a chart, since where they part is what it is
+        about. Beside each reward the best of n replies of the start stand at their own distance.
         """
-        found: dict[str, JSON] = {}
         shown = [name for name in MEASURES if self.knows(name)]
-        for name in shown:
-            points = [
-                (float(update), mean_over_tasks(values_of(each.replies, name)))
-                for update, each in self.by_update.items()
-            ]
-            found[f"{name} by update"] = curve(points, "update")
-        for name in shown:
-            if name == KL:
-                continue
-            points = [
-                (_distance(each.replies), mean_over_tasks(values_of(each.replies, name)))
-                for each in self.by_update.values()
-            ]
-            found[f"{name} by KL"] = curve(points, "KL to the start, nats a text")
-            if name in REWARDS:
-                found[f"{name} of the best of n by KL"] = self._best_curve(name)
-        return found
+        in_one = [name for name in shown if name in (PROXY, JUDGE)]
+        alone = [name for name in shown if name not in in_one]
+        found: dict[str, JSON] = {"proxy and judge by update": self._by_update(in_one)}
+        found |= {f"{name} by update": self._by_update([name]) for name in alone}
+        found["proxy and judge by KL"] = self._by_distance(in_one)
+        return found | {f"{name} by KL": self._by_distance([name]) for name in alone if name != KL}
 
-    def _best_curve(self, name: str) -> dict[str, JSON]:
+    def _by_update(self, names: Sequence[str]) -> dict[str, JSON]:
+        lines: dict[str, JSON] = {
+            name: line(
+                [
+                    (float(update), mean_over_tasks(values_of(each.replies, name)))
+                    for update, each in self.by_update.items()
+                ]
+            )
+            for name in names
+        }
+        return {"lines": lines, "x_label": "update"}
+
+    def _by_distance(self, names: Sequence[str]) -> dict[str, JSON]:
+        lines: dict[str, JSON] = {
+            name: line(
+                [
+                    (_distance(each.replies), mean_over_tasks(values_of(each.replies, name)))
+                    for each in self.by_update.values()
+                ]
+            )
+            for name in names
+        }
+        lines |= {
+            f"{name}, best of n": {**self._of_best(name), "beside": name}
+            for name in names
+            if name in REWARDS
+        }
+        return {"lines": lines, "x_label": "KL, nats a text"}
+
+    def _of_best(self, name: str) -> dict[str, JSON]:
+        """The best of n replies of the start, for the distance of each update."""
         where = {reply.task_id: reply.conversation_id for reply in self.draws.replies}
         points = {}
         for each in self.by_update.values():
@@ -107,7 +128,7 @@ class Course:
             for task_id, worth in best.worths[name].items():
                 values.setdefault(where[task_id], []).append(worth)
             points[best.kl] = mean_over_tasks(values)
-        return curve(list(points.items()), "KL to the start, nats a text")
+        return line(list(points.items()))
 
 
 def reported(start: Measured, after: Measured | None) -> dict[str, JSON]:

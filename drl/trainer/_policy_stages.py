@@ -12,13 +12,14 @@ from drl.dataset.base import Dataset, SessionDataset
 from drl.errors import ConfigError
 from drl.llm.base import LLM
 from drl.reward.base import Reward
-from drl.runtime.config import build_as, plug_in_of
+from drl.runtime.config import build_as
 from drl.runtime.run_dir import ADAPTER_OF_RUN, RunDir
 from drl.runtime.seeds import derive
-from drl.trainer._policy_replies import unit_of
+from drl.trainer._policy_units import unit_of
 from drl.trainer._rollouts import roll_out
 from drl.trainer._session_halves import HalfOfSessions
 from drl.trainer._stages import for_evaluation, run_stage
+from drl.trainer._turn_model_nodes import with_model
 from drl.trainer.base import Parts, Trainer, chosen
 from drl.types import JSON, Task
 
@@ -174,37 +175,6 @@ class Stages:
             reward=reward,
             score=self.parts.score if has_own_score else reward,
         )
-
-
-def with_model(node: JSON, model: Path, unit: float) -> JSON:
-    """A reward's node in which every turn_model has this model, and its scale counts in units."""
-    if not isinstance(node, Mapping):
-        return node
-    if is_turn_model(node):
-        scale = node["scale"]
-        assert isinstance(scale, int | float), "launch checked it"
-        return {**node, "model": str(model), "scale": scale / unit}
-    return {key: with_model(value, model, unit) for key, value in node.items()}
-
-
-def is_turn_model(node: JSON) -> bool:
-    """Whether it is the node of a reward by a turn reward model."""
-    return isinstance(node, Mapping) and "_target_" in node and plug_in_of(node) == "turn_model"
-
-
-def turn_models(node: JSON) -> list[Mapping[str, JSON]]:
-    """The turn_model nodes within a reward's node."""
-    if not isinstance(node, Mapping):
-        return []
-    if is_turn_model(node):
-        return [node]
-    return [found for value in node.values() for found in turn_models(value)]
-
-
-def finished(folder: Path) -> dict[str, JSON] | None:
-    """The summary of a run that is over."""
-    path = folder / "summary.json"
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
 
 def _node(parts: Parts, key: str) -> Mapping[str, JSON]:

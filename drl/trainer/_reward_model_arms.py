@@ -74,10 +74,7 @@ class ArmSettings:
         )
         found = [main]
         for weight in self.session_weights:
-            name = f"{main.name} session_weight={weight:g}"
-            found.append(
-                replace(main, name=name, objective=replace(objective, session_weight=weight))
-            )
+            found.append(_weighted(main, weight))
         for rate in self.learning_rates:
             name = f"{main.name} learning_rate={rate:g}"
             found.append(replace(main, name=name, learning_rate=rate))
@@ -100,6 +97,15 @@ def method_name(objective: ObjectiveSettings) -> str:
     if objective.session == "none":
         return "li"
     return "geli" if objective.session == "rrd" else f"geli_{objective.session}"
+
+
+def _weighted(main: Arm, weight: float) -> Arm:
+    """The method with another weight of the scores."""
+    try:
+        objective = replace(main.objective, session_weight=weight)
+    except ConfigError as error:
+        raise ConfigError(f"trainer.arms.session_weights={weight:g}: {error}") from error
+    return replace(main, name=f"{main.name} session_weight={weight:g}", objective=objective)
 
 
 def _method(name: str, objective: ObjectiveSettings) -> ObjectiveSettings:

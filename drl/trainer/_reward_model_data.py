@@ -59,7 +59,11 @@ def usable(sessions: Sequence[Session]) -> list[Session]:
         DataError: there is none to learn from, or none held out.
     """
     found = [session for session in sessions if session.agent_turns and _says_something(session)]
-    for split, remedy in (("train", "bring more conversations"), ("test", "hold more out")):
+    remedies = {
+        "train": "bring more conversations (dataset.root), or ask less of them (dataset.filters)",
+        "test": "hold more out (dataset.division)",
+    }
+    for split, remedy in remedies.items():
         if not any(session.split == split for session in found):
             raise DataError(
                 f"none of {len(sessions)} sessions is left in {split}, with a turn of the agent "

@@ -16,6 +16,7 @@ from drl.runtime.drafts import drafted_folder, is_there
 from drl.runtime.lines import LineFile
 from drl.runtime.metrics import METRICS, add_metrics, keep_metrics
 from drl.runtime.progress import progress_bar
+from drl.runtime.run_dir import PROVENANCE
 from drl.turn_reward.encoder import EncoderSettings, LoadedEncoder
 from drl.turn_reward.head import Params
 
@@ -51,7 +52,7 @@ def encoder_of(settings: EncoderSettings) -> EncoderSettings:
     folder = Path(settings.model)
     if (folder / ENCODER / _ABOUT).is_file():
         return read_tuned(folder, settings).settings
-    if (folder / "provenance.json").is_file():
+    if (folder / PROVENANCE).is_file():
         raise ConfigError(
             f"trainer.encoder.model={folder} is a run that trained no encoder; name one of "
             "trainer=reward_model/li with trainer.tune set, or a model"

@@ -105,7 +105,7 @@ def results(
     if not training or not observed:
         raise DataError(
             f"{len(training)} training and {len(observed)} test sessions have a score; there must "
-            "be some of both; choose another target of the survey, or hold out more"
+            "be some of both; choose another dataset.target, or hold out more (dataset.division)"
         )
     training_mean = float(np.mean([session.score for session in training]))
     by_arm: dict[str, list[Learned]] = {}

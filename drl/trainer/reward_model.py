@@ -7,7 +7,6 @@ that none of them saw. GELI, Lee et al. 2024 (arXiv:2403.11330), and what it is 
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from drl.labelling.settings import LabelSettings
 from drl.runtime.run_dir import ADAPTER_OF_RUN, RunDir
 from drl.runtime.settings import check_positive
 from drl.trainer._curves import curves_of
+from drl.trainer._finished import SUMMARY, finished
 from drl.trainer._reward_model_arms import ArmSettings
 from drl.trainer.base import Parts, Trainer, chosen
 from drl.turn_reward.encoder import EncoderSettings
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from drl.trainer._reward_model_results import Results
     from drl.turn_reward.head import Params
     from drl.turn_reward.session import Session
-
-_SUMMARY = "summary.json"
 
 
 @dataclass(frozen=True)
@@ -115,10 +113,10 @@ class RewardModelTrainer(Trainer):
 
     def run(self, parts: Parts, run_dir: RunDir) -> Mapping[str, JSON]:
         """Learn, measure, keep; a run that is over is only told of."""
-        summary = _finished(run_dir)
+        summary = finished(run_dir.path, keeps=ADAPTER_OF_RUN)
         if summary is None:
             summary = self._run(parts, run_dir)
-            run_dir.write_json(_SUMMARY, summary)
+            run_dir.write_json(SUMMARY, summary)
         print_turn_rewards(summary, run_dir.path)
         return summary
 
@@ -270,11 +268,3 @@ def _sessions_of(parts: Parts) -> SessionDataset:
             "recorded sessions; use dataset=candor"
         )
     return dataset
-
-
-def _finished(run_dir: RunDir) -> dict[str, JSON] | None:
-    """The summary of a run that is over; None if there is still something to do."""
-    summary = run_dir.path / _SUMMARY
-    if not (summary.exists() and (run_dir.path / ADAPTER_OF_RUN).is_dir()):
-        return None
-    return dict(json.loads(summary.read_text()))

@@ -21,9 +21,10 @@ from drl.evaluation.study_samples import PAIRED_SAMPLES, write_samples
 from drl.report.html import write_report
 from drl.runtime.run_dir import RunDir
 from drl.runtime.settings import check_positive
+from drl.trainer._finished import SUMMARY, finished
 from drl.trainer._online_training import OnlineTrainer
 from drl.trainer._policy_checks import check_data, check_players, check_stages, contexts
-from drl.trainer._policy_stages import Stages, finished
+from drl.trainer._policy_stages import Stages
 from drl.trainer._rollouts import NEEDS, cards, modes
 from drl.trainer._tasks import data_version
 from drl.trainer.base import Parts, Trainer, chosen
@@ -96,7 +97,7 @@ class RewardThenPolicyTrainer(Trainer):
             started = time.perf_counter()
             summary = self._run(parts, run_dir)
             summary["seconds"] = round(time.perf_counter() - started, 2)
-            run_dir.write_json("summary.json", summary)
+            run_dir.write_json(SUMMARY, summary)
         print_course(summary, run_dir.path)
         return summary
 
@@ -208,9 +209,9 @@ def _publish(
     from drl.trainer._policy_results import paired_samples
 
     start, after = stages.test("start"), stages.test("chosen")
-    has_after = (after / "summary.json").exists()
+    has_after = (after / SUMMARY).exists()
     samples = paired_samples(
-        said_in(start, test)[0], said_in(after, test)[0] if has_after else None
+        said_in(start, test).replies, said_in(after, test).replies if has_after else None
     )
     write_samples(run_dir.path / PAIRED_SAMPLES, samples)
     shown = cards(test, RunDir(after if has_after else start))

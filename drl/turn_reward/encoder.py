@@ -26,7 +26,7 @@ from drl.models.source import (
     resolve_dtype,
 )
 from drl.runtime.settings import check_positive
-from drl.turn_reward.known_encoders import Known, known_of, known_pooling
+from drl.turn_reward.known_encoders import Usage, known_pooling, known_usage
 from drl.turn_reward.pooling import Pooling, pool
 from drl.turn_reward.text_format import TurnText
 from drl.turn_reward.tokens import TurnTokenizer, TurnTokens, batches_by_length
@@ -111,12 +111,12 @@ class EncoderSettings:
         device = resolve_device("encoder.device", self.device)
         dtype = resolve_dtype(self.dtype, device)
         model, tokenizer = _read(folder, dtype)
-        known = known_of(folder, model, tokenizer)
+        usage = known_usage(folder, model, tokenizer)
         pooling = self.pooling if self.pooling != "auto" else known_pooling(folder, model)
         if model.config.is_encoder_decoder:
             model = model.get_encoder()  # the decoder is freed
         model.to(device)  # pyright: ignore[reportArgumentType] torch's stub lacks self
-        return LoadedEncoder(self, pooling, known, model, tokenizer, folder)
+        return LoadedEncoder(self, pooling, usage, model, tokenizer, folder)
 
     def folder(self, beside: Path | None) -> Path:
         """Where its files lie; those of the hub are fetched if they are not here yet.
@@ -138,7 +138,7 @@ class LoadedEncoder:
         self,
         settings: EncoderSettings,
         pooling: Pooling,
-        known: Known,
+        usage: Usage,
         model: PreTrainedModel,
         tokenizer: PreTrainedTokenizerBase,
         folder: Path,
@@ -147,9 +147,9 @@ class LoadedEncoder:
         self.model = model.eval()
         self.num_cut = 0
         self.pooling: Pooling = pooling
-        self.normalize = known.normalize if settings.normalize is None else settings.normalize
-        room = min(settings.max_length or known.max_length, known.longest or 1 << 62)
-        longest = min(known.longest or 1 << 62, _LONGEST * room)
+        self.normalize = usage.normalize if settings.normalize is None else settings.normalize
+        room = min(settings.max_length or usage.max_length, usage.longest or 1 << 62)
+        longest = min(usage.longest or 1 << 62, _LONGEST * room)
         self._tokenizer = TurnTokenizer(tokenizer, room, longest, self.pooling == "last_eos")
         self._folder = folder
 

@@ -116,14 +116,18 @@ class _Run:
         self.scalings = tuple(member.scaling(corpus, score_range) for member in members)
         self.groups = list(group_members(corpus, members, self.scalings))
         self.weight_M = self._tensor([member.objective.weight for member in members])
-        scaled = zip(members, self.scalings, strict=True)
+        scaled = list(zip(members, self.scalings, strict=True))
         self.unit_M = self._tensor(
             [member.unit(corpus, head, scaling) for member, scaling in scaled]
+        )
+        first_M = self._tensor(
+            [member.first_reward(corpus, head, scaling) for member, scaling in scaled]
         )
         self.mean_D, self.deviation_D = self._moments()
         self._draws = _generators(members, "draws")
         self._noise = _generators(members, "dropout")
         fresh = heads.init(head, corpus.input_size, len(members), _generators(members, "weights"))
+        fresh = heads.raised(head, fresh, first_M / self.unit_M)
         self.params = {k: v.to(corpus.device, corpus.dtype) for k, v in fresh.items()}
         self._link = {name: torch.zeros_like(self.unit_M) for name in ("shift", "log_slope")}
         self._learning = {**self.params, **self._link}

@@ -64,7 +64,7 @@ class Group:
         if settings.local != "none" and np.isnan(self._local_RN[:, places]).all():
             raise DataError(
                 f"no training turn has one of the {settings.local} that the objective reads; "
-                "choose another rule for labels, or local=none"
+                "choose another dataset.labels.rule, or trainer.objective.local=none"
             )
 
     def known(self, corpus: Corpus, sessions: Sequence[int]) -> Known:

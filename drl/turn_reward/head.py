@@ -16,8 +16,6 @@ from torch import Generator, Tensor
 from drl.turn_reward.ragged import Ragged, one_session
 from drl.turn_reward.settings import HeadSettings
 
-__all__ = ["HeadSettings", "Params", "apply", "apply_members", "fold", "init", "member", "unfold"]
-
 Params = dict[str, Tensor]
 
 _SMALL = 0.01
@@ -40,6 +38,13 @@ def init(
         raise ValueError(f"{members} members need as many generators, not {len(generators)}")
     fresh = [_init_one(settings, num_inputs, generator) for generator in generators]
     return {name: torch.stack([one[name] for one in fresh]) for name in fresh[0]}
+
+
+def raised(settings: HeadSettings, params: Mapping[str, Tensor], by_M: Tensor) -> Params:
+    """Weights of linear or mlp heads whose outputs are larger by so much, before any tanh."""
+    name = f"{_last_of(settings)}.bias"
+    bias_M = params[name]
+    return {**params, name: bias_M + by_M.to(bias_M).view(-1, *(1,) * (bias_M.dim() - 1))}
 
 
 def apply(settings: HeadSettings, params: Mapping[str, Tensor], inputs: Tensor | Ragged) -> Tensor:
@@ -123,11 +128,16 @@ def _moved(mean_D: Tensor, weight_MDH: Tensor) -> Tensor:
 def _rescaled(settings: HeadSettings, params: Mapping[str, Tensor], unit_M: Tensor) -> Params:
     """Heads whose rewards are `unit_M` times as large."""
     scaled = dict(params)
-    layer = "input" if settings.kind == "linear" else "output"
+    layer = _last_of(settings)
     for name in (f"{layer}.weight", f"{layer}.bias"):
         shape = (-1,) + (1,) * (scaled[name].dim() - 1)
         scaled[name] = scaled[name] * unit_M.view(shape)
     return scaled
+
+
+def _last_of(settings: HeadSettings) -> str:
+    """The layer that gives the output; a linear head has but one."""
+    return "input" if settings.kind == "linear" else "output"
 
 
 def _init_one(settings: HeadSettings, num_inputs: int, generator: Generator) -> Params:

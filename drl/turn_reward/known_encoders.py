@@ -35,7 +35,7 @@ _MODES: Mapping[str, Pooling] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class Usage:
     """What the files say but for pooling; `longest` is what the model can take, None: any."""
 
     normalize: bool
@@ -43,7 +43,7 @@ class Known:
     longest: int | None
 
 
-def known_of(folder: Path, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Known:
+def known_usage(folder: Path, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Usage:
     """How the encoder in a folder is meant to be used.
 
     Raises:
@@ -56,7 +56,7 @@ def known_of(folder: Path, model: PreTrainedModel, tokenizer: PreTrainedTokenize
     told = _read(limits)[0].get("max_seq_length") if limits.is_file() else None
     if isinstance(told, int):
         room = min(told, longest or told)
-    return Known("Normalize" in _modules(folder), room, longest)
+    return Usage("Normalize" in _modules(folder), room, longest)
 
 
 def known_pooling(folder: Path, model: PreTrainedModel) -> Pooling:

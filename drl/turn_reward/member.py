@@ -43,6 +43,19 @@ class Member:
         sizes = [scaling.size(int(corpus.lengths_B[number])) for number in corpus.train]
         return 1.0 / float(np.mean(sizes))
 
+    def first_reward(self, corpus: Corpus, head: HeadSettings, scaling: ScoreScaling) -> float:
+        """What the head gives every turn before it has learned anything, apart from chance.
+
+        The mean share of a scaled score where `objective.starts_at_mean`, else 0; also where the
+        head is bounded by tanh or gives differences, of which no bias sets the level.
+        """
+        if not self.objective.starts_at_mean or head.tanh or head.kind == "lstm":
+            return 0.0
+        train = np.array(corpus.train)
+        shares = (self.truth.scores_B[train] - scaling.centre) / scaling.scale
+        shares /= [scaling.size(int(length)) for length in corpus.lengths_B[train]]
+        return float(np.nanmean(shares))
+
     def local(self, corpus: Corpus) -> np.ndarray:
         """What its local loss holds rewards against, float [N]; NaN where nothing is known.
 

@@ -61,14 +61,14 @@ def score_scaling(
             centre, scale = float(known.min()), float(np.ptp(known))
     if settings.session != "none" and not len(scores):
         raise DataError(
-            "no training session has a score, but the objective reads them; choose another target "
-            "of the survey, or session=none"
+            "no training session has a score, but the objective reads them; choose another "
+            "dataset.target, or trainer.objective.session=none"
         )
     if scale == 0.0:
         if settings.session != "none":
             raise DataError(
                 f"all {len(scores)} training scores are {centre:g}, so there is nothing to learn "
-                f"from them; choose another target of the survey, or more conversations"
+                "from them; choose another dataset.target, or more conversations"
             )
         scale = 1.0
     return ScoreScaling(centre=centre, scale=scale, total=settings.total, length=settings.length)

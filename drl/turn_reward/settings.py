@@ -54,7 +54,7 @@ class ObjectiveSettings:
 
     Session losses hold rewards against the session score R. `sum`: (R - total)^2. `rrd`: the same
     from `draws` turns of a session. `uniform`: every turn against an equal share of R. `ircr`: the
-    same on `draws` turns. `rudder`: every beginning of a session against R.
+    same on `draws` turns; see `starts_at_mean`. `rudder`: every beginning of a session against R.
 
     `total`: rewards add up to the score (sum), or it is their mean. Sums carry an error with the
     length of a session. `length`: how many turns every session is taken to have in a total; null:
@@ -120,6 +120,16 @@ class ObjectiveSettings:
     def is_affine(self) -> bool:
         """Whether labels are fitted by way of a link of their own."""
         return self.link == "affine" and self.session != "none" and self.local != "none"
+
+    @property
+    def starts_at_mean(self) -> bool:
+        """Whether heads begin at the mean of what turns are held against, and not at 0.
+
+        IRCR's targets lie between 0 and 1, far from 0, and the first epochs would go into finding
+        where. Centred scores have their mean at 0; on the other scales heads begin as in GELI's
+        released code. A choice of ours, of which no paper says anything.
+        """
+        return self.session == "ircr" and self.normalise == "minmax"
 
     @property
     def is_drawing(self) -> bool:

@@ -81,7 +81,7 @@ def tune(
     if not turns:
         raise DataError(
             "no training turn has a label, so there is nothing to train an encoder on; choose "
-            "another rule for labels, or trainer.tune=null"
+            "another dataset.labels.rule, or trainer.tune=null"
         )
     best, best_val, best_epoch = lesson.state(), inf, 0
     for epoch in range(1, settings.epochs + 1):

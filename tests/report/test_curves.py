@@ -24,7 +24,7 @@ def _point_at(browser: Browser, share: float) -> None:
     """Move the mouse to this share of the first curve's width."""
     left, top, width, height = browser.evaluate(
         "(({x, y, width, height}) => [x, y, width, height])"
-        "(document.querySelector('.curves svg').getBoundingClientRect())"
+        "(document.querySelector('.curves svg[tabindex]').getBoundingClientRect())"
     )
     x, y = left + share * width, top + height / 2
     browser.send("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
@@ -56,6 +56,34 @@ def test_the_nearest_point_is_told_to_a_pointer_and_to_arrow_keys(browser: Brows
     assert browser.text(".readout") == "update 20: 0.600 [0.500, 0.700]"
     browser.send("Input.dispatchMouseEvent", type="mouseMoved", x=1, y=1)
     assert browser.text(".readout") == "update 30: 0.800 [0.700, 0.900]"
+
+
+def test_lines_of_one_chart_share_its_axes_and_are_told_by_name(browser: Browser, tmp_path: Path):
+    x = [0, 1, 2]
+    lines = {
+        "proxy": {"x": x, "y": [0, 2, 4], "low": [0, 1, 3], "high": [1, 3, 5]},
+        "judge": {"x": x, "y": [0, 1, -1]},
+        "judge, best of n": {"x": [0, 1], "y": [0, 1], "low": [0, 0], "high": [1, 2]},
+    }
+    lines["judge, best of n"]["beside"] = "judge"
+    chart = {"lines": lines, "x_label": "KL"}
+    uneven = {"lines": {"proxy": {"x": [1], "y": []}}}
+    browser.open(report(tmp_path, [], curves={"rewards": chart, "uneven": uneven}))
+    assert browser.count(".curves .chart") == 1
+    assert _texts(browser, ".curves .key span") == ["proxy", "judge", "judge, best of n"]
+    tones = "[...document.querySelectorAll('.curves path.line')].map((e) => e.className.baseVal)"
+    assert browser.evaluate(tones) == ["line tone-0", "line tone-1", "line tone-1 beside"]
+    assert browser.count(".curves path.band") == 2
+    assert browser.text(".readout") == "proxy, KL 2: 4 [3, 5]"
+    # half way down, with the marks below the axis, is about 1: nearer to -1 than to 4
+    _point_at(browser, 0.97)
+    assert browser.text(".readout") == "judge, KL 2: -1"
+    browser.evaluate(
+        "document.querySelector('.curves svg[tabindex]').dispatchEvent("
+        "new KeyboardEvent('keydown', {key: 'ArrowRight', bubbles: true}))"
+    )
+    assert browser.text(".readout") == "judge, best of n, KL 0: 0 [0, 1]"
+    assert browser.problems == []
 
 
 def test_what_is_no_number_is_a_gap(browser: Browser, tmp_path: Path):

@@ -4,7 +4,8 @@ import pytest
 
 from drl.errors import ConfigError
 from drl.evaluation.policy_course import MEASURES, Reply
-from drl.trainer._policy_replies import Measured, Said, said_in
+from drl.trainer._policy_measures import Measured
+from drl.trainer._policy_replies import Said, said_in
 from drl.trainer._policy_results import Course, paired_samples, reported
 from drl.tree.dialogue_tree import DialogueTree
 from drl.tree.store import RolloutStore
@@ -73,13 +74,19 @@ def test_curves_stand_against_updates_and_against_the_distance():
         measured(1.0, 2.0),
     )
     curves = course.curves()
-    assert curves["judge by update"]["x"] == [0.0, 4.0, 8.0]
-    assert curves["judge by update"]["y"] == pytest.approx([1.5, 2.5, 2.0])
+    judge = curves["proxy and judge by update"]["lines"]["judge"]
+    assert judge["x"] == [0.0, 4.0, 8.0]
+    assert judge["y"] == pytest.approx([1.5, 2.5, 2.0])
+    lines = curves["proxy and judge by KL"]["lines"]
+    assert list(lines) == ["proxy", "judge", "proxy, best of n", "judge, best of n"]
     # by distance update 8 comes before update 4
-    assert curves["judge by KL"]["x"] == pytest.approx([0.0, 0.2, 0.3])
-    assert curves["judge by KL"]["y"] == pytest.approx([1.5, 2.0, 2.5])
+    assert lines["judge"]["x"] == pytest.approx([0.0, 0.2, 0.3])
+    assert lines["judge"]["y"] == pytest.approx([1.5, 2.0, 2.5])
     # one draw for each context: the best of it is itself, at distance 0
-    assert curves["judge of the best of n by KL"]["x"] == [0.0]
+    assert lines["judge, best of n"]["x"] == [0.0]
+    assert lines["judge, best of n"]["beside"] == "judge"
+    assert set(curves["words by KL"]["lines"]) == {"words"}
+    assert "kl by KL" not in curves
     # the judge's paired gaps to update 0 are 1 and 1; update 8 is worse than 4 by 0 and 1:
     # mean -0.5, deviation 0.71, over sqrt 2: 0.5, which is not more than a standard error
     assert course.choice().update == 8

@@ -93,7 +93,9 @@ def test_an_unknown_method_is_refused_with_the_known_ones():
 
 
 def test_a_sweep_that_leaves_scores_without_a_say_is_refused():
-    with pytest.raises(ConfigError, match="session_weight=0 lets them say nothing"):
+    with pytest.raises(
+        ConfigError, match=r"trainer\.arms\.session_weights=0: .*session_weight=0 lets them"
+    ):
         replace(ALONE, session_weights=[0.0]).arms(GELI, 0.1)
 
 

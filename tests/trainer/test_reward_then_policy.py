@@ -9,56 +9,23 @@ from typing import Any
 import pytest
 
 from drl.dataset.base import SessionDataset
-from drl.domains.candor.synthetic.settings import Settings
-from drl.domains.candor.synthetic.write import generate
 from drl.errors import ConfigError, DataError
 from drl.evaluation.study_samples import read_samples
 from drl.launch import register_resolvers, run
 from drl.trainer._policy_checks import check_stages
-from drl.trainer._policy_replies import unit_of
-from drl.trainer._policy_stages import turn_models, with_model
+from drl.trainer._policy_units import unit_of
 from drl.trainer._session_halves import HalfOfSessions
+from drl.trainer._turn_model_nodes import turn_models, with_model
 from drl.tree.store import read_trees
-from drl.turn_reward.model import TurnRewardModel
 from drl.turn_reward.session import Session
 from drl.types import Brief, Task
-from tests.llm.tiny_model import save_tiny_model
+from tests.trainer.policy_runs import CONF, build_world, command
 from tests.trainer.recorded import sessions
-from tests.turn_reward.encoders import save_bert
-
-CONF = Path(__file__).parents[2] / "conf"
 
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
-    """A folder with generated conversations, an encoder and a policy to begin with."""
-    folder = tmp_path_factory.mktemp("world")
-    generate(Settings(conversations=20, held_out_share=0.3), folder / "candor")
-    save_bert(folder / "bert")
-    save_tiny_model(folder / "model")
-    return folder
-
-
-def command(world, folder, *more):
-    both = ("dataset", "eval_dataset")
-    models = ("trainer.reward_model", "trainer.judge")
-    return [
-        "+experiment=candor_ppo",
-        *(f"{each}.root={world / 'candor'}" for each in both),
-        *(f"{each}.division.val_share=0.3" for each in both),
-        *(f"{each}.contexts.{key}_history=3" for each in both for key in ("max", "keep")),
-        *("dataset.contexts.per_session=1", "eval_dataset.limit=6"),
-        *("llm=hf", f"llm.model={world / 'model'}", "llm.dtype=float32", "llm.device=cpu"),
-        *("agent.max_tokens=6", f"data_dir={world / 'data'}", f"hydra.run.dir={folder}"),
-        *(f"{each}.encoder.model={world / 'bert'}" for each in models),
-        *(f"{each}.encoder.device=cpu" for each in models),
-        *(f"{each}.training.epochs=2" for each in models),
-        *(f"{each}.seeds=1" for each in models),
-        *("trainer.learn.updates=2", "trainer.learn.tasks_per_update=4"),
-        *("trainer.learn.evaluate_every=1", "trainer.learn.evaluate_trials=1"),
-        *("trainer.learn.save_every=1", "trainer.draws=3", "trainer.test_trials=1"),
-        *more,
-    ]
+    return build_world(tmp_path_factory.mktemp("world"))
 
 
 def summary_of(folder):
@@ -87,7 +54,7 @@ def test_a_run_tells_the_course_the_choice_and_the_test(finished):
     assert start["best_of_n"]["n"] == 1
     assert summary["choice"]["update"] in (0, 1, 2)
     assert summary["test"]["contexts"] == 6
-    assert {"judge by KL", "judge of the best of n by KL", "kl by update"} <= set(summary["curves"])
+    assert {"proxy and judge by KL", "hidden by KL", "kl by update"} <= set(summary["curves"])
     assert (finished / "report.html").is_file()
 
 
@@ -121,7 +88,6 @@ def test_what_is_measured_is_what_the_policy_was_paid(finished):
     assert {each["task_id"]: each["measures"]["proxy"] for each in measured} == (
         pytest.approx(paid, rel=1e-5)  # as exact as an encoder is whatever the batch
     )
-    assert TurnRewardModel.load(finished / "stage-2" / "judge")
 
 
 @pytest.mark.slow

@@ -63,6 +63,43 @@ def test_ircr_holds_turns_against_scores_from_0_to_1():
     assert 0 < float(rewards.mean()) < 1
 
 
+@pytest.mark.parametrize("total", ["mean", "sum"])
+@pytest.mark.parametrize("kind", ["linear", "mlp"])
+def test_ircr_begins_at_the_mean_of_its_targets(kind, total):
+    data = world(total=total)
+    head = replace(LINEAR, kind=kind)
+    nothing = replace(TRAINING, epochs=0)
+    objective = replace(RRD, session="ircr", normalise="minmax", total=total)
+    fitted = learned(objective, data, head=head, training=nothing)
+    batch = data.corpus().batch(range(80))
+    scores = data.truth.scores_B[:80]
+    sizes = 1.0 if total == "mean" else batch.layout.lengths_B.numpy()
+    target = ((scores - scores.min()) / np.ptp(scores) / sizes).mean()
+    rewards = apply(head, member(fitted.params, 0), batch)
+    # what else there is of the first weights is the same where heads begin at 0
+    chance = apply(
+        head,
+        member(
+            learned(
+                replace(objective, session="uniform"), data, head=head, training=nothing
+            ).params,
+            0,
+        ),
+        batch,
+    )
+    assert float((rewards - chance).mean()) == pytest.approx(target, rel=1e-4)
+    assert float((rewards - chance).std()) < 1e-6
+
+
+def test_ircr_as_released_begins_at_chance():
+    nothing = replace(TRAINING, epochs=0)
+    heads = [
+        learned(replace(RRD, session=session, normalise="none"), world(), training=nothing).params
+        for session in ("ircr", "uniform")
+    ]
+    assert torch.equal(heads[0]["input.bias"], heads[1]["input.bias"])
+
+
 def test_few_draws_shrink_rewards_unless_the_spread_is_taken_away():
     # rewards u x for R = w mean(x): the loss is |w - u|^2 / T + (1 / K)(1 - K / T) |u|^2, whose
     # least is at u = w K / T, so K = 1 is an equal share

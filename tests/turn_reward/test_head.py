@@ -5,8 +5,9 @@ import torch
 from turn_reward.learning import LINEAR
 
 from drl.errors import ConfigError
-from drl.turn_reward.head import HeadSettings, apply, apply_members, fold, init, member, unfold
+from drl.turn_reward.head import apply, apply_members, fold, init, member, unfold
 from drl.turn_reward.ragged import Layout, Ragged
+from drl.turn_reward.settings import HeadSettings
 
 KINDS = [replace(LINEAR, kind=kind) for kind in ("linear", "mlp", "lstm")]
 

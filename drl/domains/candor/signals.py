@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drl.domains.candor.faults import Note, Notes, Reason, UnusableError
-from drl.domains.candor.tables import Table
+from drl.domains.candor.tables import Table, finite
 
 FILE: Final = "audio_video_features.csv"
 
@@ -124,11 +124,8 @@ def _numbers(column: Sequence[str]) -> list[float]:
 
 
 def _number(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        return math.nan
-    return value if math.isfinite(value) else math.nan
+    value = finite(text)
+    return math.nan if value is None else value
 
 
 @lru_cache(maxsize=1 << 14)  # both people of all conversations have the same seconds

@@ -44,9 +44,9 @@ def is_held_out(conversation_id: str, share: float = HELD_OUT_SHARE) -> bool:
 class DivisionSettings:
     """How conversations are divided.
 
-    hash: `test_share` of all are for test and `val_share` for val, by their ids; None: the share
-    that generated data holds out, a tenth of others. file: as a table
-    of conversation_id and split says; others are in no part. position: by slices [from, to] of the
+    hash: `test_share` of all are for test and `val_share` for val, by their ids; a `test_share` of
+    None is the share that generated data holds out, a tenth of others. file: as a table of
+    conversation_id and split says; others are in no part. position: by slices [from, to] of the
     usable ones in the order of their ids, counted from 0, negative from the end, as `positions`
     gives them for each part; of overlapping ones the part named first has it. Conversations that
     share a person with one of test are in no part with drop_shared=test; with held_out, those

@@ -6,13 +6,12 @@ reward classes of GELI (arXiv:2403.11330).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, TypeAlias
 
 from drl.domains.candor.faults import Note, Notes, Reason, UnusableError
-from drl.domains.candor.tables import Table
+from drl.domains.candor.tables import Table, finite
 
 Scale: TypeAlias = tuple[float, float]
 
@@ -56,15 +55,7 @@ def read(path: Path, target: str, notes: Notes) -> Mapping[str, float | None]:
         if person.strip() in answers:
             notes[Note.DUPLICATE_ANSWERS] += 1
         else:
-            answers[person.strip()] = _number(answer)
+            answers[person.strip()] = finite(answer)
     if not answers:
         raise UnusableError(Reason.EMPTY_SURVEY, path.name)
     return answers
-
-
-def _number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None

@@ -7,6 +7,7 @@ one, and Windows-1252 are read.
 from __future__ import annotations
 
 import csv
+import math
 from codecs import getincrementaldecoder
 from collections.abc import Iterator, Sequence
 from operator import itemgetter
@@ -75,6 +76,15 @@ class Table:
             except (csv.Error, OSError) as error:
                 where = f"{self._path.name}:{reader.line_num} ({error})"
                 raise UnusableError(Reason.UNREADABLE, where) from error
+
+
+def finite(text: str) -> float | None:
+    """The number that a field holds; None where it holds something else, or no finite one."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
 
 
 def _opened(path: Path, encoding: str) -> TextIO:

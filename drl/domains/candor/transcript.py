@@ -7,7 +7,6 @@ acknowledgements of the listener are no turns, but are counted within the turn t
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from operator import attrgetter
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from drl.domains.candor.faults import Note, Notes, Reason, UnusableError
-from drl.domains.candor.tables import Table
+from drl.domains.candor.tables import Table, finite
 
 FLAVOURS: Final = ("cliffhanger", "audiophile", "backbiter")
 
@@ -111,7 +110,7 @@ def _spoken(row: Mapping[str, str], row_number: int) -> Spoken | Note:
     text, speaker = " ".join(row["utterance"].split()), row["speaker"].strip()
     if not text or not speaker:
         return Note.EMPTY_TURNS
-    start, stop = _seconds(row["start"]), _seconds(row["stop"])
+    start, stop = finite(row["start"]), finite(row["stop"])
     if start is None or stop is None or stop < start:
         return Note.BAD_TIMES
     num_words = _whole(row.get("n_words", ""))
@@ -128,14 +127,6 @@ def _spoken(row: Mapping[str, str], row_number: int) -> Spoken | Note:
     )
 
 
-def _seconds(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
-
-
 def _whole(text: str) -> int | None:
-    value = _seconds(text)
+    value = finite(text)
     return int(value) if value is not None and value.is_integer() else None

@@ -1,11 +1,20 @@
-// Curves of a training as inline SVG: one small chart each, with numbers on both axes, a band where
-// there is one, and the point under the pointer in words.
+// Curves as inline SVG: small charts of one line or several on the same axes, with numbers on both, a
+// band where there is one, and the point under the pointer in words.
 
 const PLOT = { width: 280, height: 156, top: 6, right: 8, bottom: 34 };
 const MARKS = { across: 6, up: 5 }; // intervals between marks on an axis, about
+const TONES = 3; // as many as viewer.css has
 
-/** The entries of `curves` that can be drawn: x and y, maybe low and high, equally many numbers. */
+/** The entries of `curves` that can be drawn: a line, or several by name. */
 function isCurve(value) {
+  if (!isRecord(value)) return false;
+  if (!isRecord(value.lines)) return isLine(value);
+  const lines = Object.values(value.lines);
+  return lines.length > 0 && lines.every(isLine);
+}
+
+/** x and y, maybe low and high: equally many numbers, or null for none. */
+function isLine(value) {
   if (!isRecord(value)) return false;
   const rows = [value.x, value.y, value.low ?? value.y, value.high ?? value.y];
   return rows.every(
@@ -27,33 +36,66 @@ function otherCurves() {
 }
 
 function curveChart(title, curve) {
-  const points = curve.x
-    .map((x, i) => ({ x, y: curve.y[i], low: curve.low?.[i] ?? null, high: curve.high?.[i] ?? null }))
-    .filter(({ x }) => x !== null);
-  const known = points.filter(({ y }) => y !== null);
+  const lines = linesOf(curve);
+  const known = lines.flatMap(({ points }) => points.filter(({ y }) => y !== null));
   const readout = html("span", { class: "readout" }, "no number yet");
-  const caption = html("figcaption", null, html("span", { class: "title", dir: "auto" }, title), readout);
+  const caption = html(
+    "figcaption",
+    null,
+    html("span", { class: "title", dir: "auto" }, title),
+    lines.length > 1 && html("span", { class: "key" }, lines.map(lineKey)),
+    readout,
+  );
   if (known.length === 0) return html("figure", { class: "chart" }, caption);
-  const axes = axesOf(points);
+  const axes = axesOf(lines.flatMap(({ points }) => points));
   const name = typeof curve.x_label === "string" ? curve.x_label : "x";
-  const tell = pointTeller(known, axes, readout, name);
-  const last = known[known.length - 1];
+  const tell = pointTeller(lines, axes, readout, name);
   const drawing = svg(
     "svg",
     {
       viewBox: `0 0 ${PLOT.width} ${PLOT.height}`,
       role: "img",
       tabindex: 0,
-      "aria-label": `${title}: ${plural(known.length, "point")}, from ${number(known[0].y)} to ${number(last.y)}; arrow keys walk them`,
+      "aria-label": `${title}: ${lines.map(lineInWords).join("; ")}; arrow keys walk the points`,
       on: tell.listeners,
     },
     axisMarks(axes, name),
-    svg("path", { class: "band", d: bandPath(points, axes) }),
-    svg("path", { class: "line", d: linePath(points, axes) }),
-    loneDots(points, axes),
+    lines.filter(({ beside }) => beside === null).map((line) => svg("path", { class: `band tone-${line.tone}`, d: bandPath(line.points, axes) })),
+    lines.map((line) => [
+      svg("path", { class: `line tone-${line.tone}${line.beside === null ? "" : " beside"}`, d: linePath(line.points, axes) }),
+      loneDots(line, axes),
+    ]),
     tell.mark,
   );
   return html("figure", { class: "chart" }, caption, drawing);
+}
+
+/**
+ * The lines of a curve: [{ name, beside, tone, points }]. A line that stands `beside` another one is
+ * drawn in its tone, broken and without a band; the name of a line alone is null.
+ */
+function linesOf(curve) {
+  const named = isRecord(curve.lines) ? Object.entries(curve.lines) : [[null, curve]];
+  const leading = named.filter(([, line]) => !Object.hasOwn(curve.lines ?? {}, line.beside)).map(([name]) => name);
+  return named.map(([name, line]) => {
+    const beside = leading.includes(name) ? null : line.beside;
+    const points = line.x
+      .map((x, i) => ({ x, y: line.y[i], low: line.low?.[i] ?? null, high: line.high?.[i] ?? null, name }))
+      .filter(({ x }) => x !== null);
+    return { name, beside, tone: Math.max(0, leading.indexOf(beside ?? name)) % TONES, points };
+  });
+}
+
+/** What of a line's look is whose, in the caption. */
+function lineKey({ name, tone, beside }) {
+  const stroke = svg("line", { class: `line tone-${tone}${beside === null ? "" : " beside"}`, x1: 0, x2: 18, y1: 6, y2: 6 });
+  return html("span", null, svg("svg", { viewBox: "0 0 18 12", "aria-hidden": "true" }, stroke), name);
+}
+
+function lineInWords({ name, points }) {
+  const known = points.filter(({ y }) => y !== null);
+  const words = known.length === 0 ? "no number yet" : `${plural(known.length, "point")}, from ${number(known[0].y)} to ${number(known[known.length - 1].y)}`;
+  return name === null ? words : `${name}, ${words}`;
 }
 
 /** Where numbers stand: { x, y }, each with `at(value)` in the drawing and `marks` on the axis. */
@@ -135,10 +177,10 @@ function linePath(points, { x, y }) {
 }
 
 /** Points between gaps, which no line reaches. */
-function loneDots(points, { x, y }) {
+function loneDots({ points, tone }, { x, y }) {
   return stretches(points, (point) => point.y !== null)
     .filter((stretch) => stretch.length === 1)
-    .map(([point]) => svg("circle", { class: "lone", cx: x.at(point.x), cy: y.at(point.y), r: 2.5 }));
+    .map(([point]) => svg("circle", { class: `lone tone-${tone}`, cx: x.at(point.x), cy: y.at(point.y), r: 2.5 }));
 }
 
 function bandPath(points, { x, y }) {
@@ -148,29 +190,38 @@ function bandPath(points, { x, y }) {
     .join("");
 }
 
-/** Tells one point in words and marks it; by itself the last. Returns { mark, listeners }. */
-function pointTeller(points, axes, readout, name) {
+/**
+ * Tells one point in words and marks it; by itself the last of the first line with any. The pointer
+ * finds the nearest point: across alone where there is one line, else in the plane.
+ * Returns { mark, listeners }.
+ */
+function pointTeller(lines, axes, readout, name) {
+  const points = lines.flatMap((line) => line.points.filter(({ y }) => y !== null).map((point) => ({ ...point, tone: line.tone })));
+  const first = points.findLastIndex((point) => point.name === points[0].name);
   const guide = svg("line", { class: "guide", y1: PLOT.top, y2: PLOT.height - PLOT.bottom });
   const dot = svg("circle", { r: 3.5 });
   const mark = svg("g", { class: "point" }, guide, dot);
-  let shown = points.length - 1;
+  let shown = first;
 
   function show(position, marked) {
     shown = Math.min(points.length - 1, Math.max(0, position));
-    const { x, y, low, high } = points[shown];
+    const { x, y, low, high, tone, name: line } = points[shown];
     const [across, up] = [axes.x.at(x), axes.y.at(y)];
     guide.setAttribute("x1", across);
     guide.setAttribute("x2", across);
     dot.setAttribute("cx", across);
     dot.setAttribute("cy", up);
+    dot.setAttribute("class", `tone-${tone}`);
     mark.setAttribute("visibility", marked ? "visible" : "hidden");
-    readout.textContent = visible(`${name} ${number(x)}: ${flat({ value: y, low, high })}`);
+    const whose = line === null ? "" : `${line}, `;
+    readout.textContent = visible(`${whose}${name} ${number(x)}: ${flat({ value: y, low, high })}`);
   }
 
   function follow(event) {
     const box = event.currentTarget.getBoundingClientRect();
     const across = ((event.clientX - box.left) / box.width) * PLOT.width;
-    const distances = points.map(({ x }) => Math.abs(axes.x.at(x) - across));
+    const up = ((event.clientY - box.top) / box.height) * PLOT.height;
+    const distances = points.map(({ x, y }) => Math.hypot(axes.x.at(x) - across, lines.length > 1 ? axes.y.at(y) - up : 0));
     show(distances.indexOf(Math.min(...distances)), true);
   }
 
@@ -181,7 +232,7 @@ function pointTeller(points, axes, readout, name) {
     show(steps[event.key], true);
   }
 
-  const leave = () => show(points.length - 1, false);
+  const leave = () => show(first, false);
   leave();
   return { mark, listeners: { pointermove: follow, pointerdown: follow, pointerleave: leave, keydown: walk, blur: leave } };
 }

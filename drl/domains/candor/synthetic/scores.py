@@ -43,6 +43,10 @@ _ABOUT_ONESELF: Final = (
     *("conv_pace", "my_mind_wander", "your_mind_wander", "my_status", "your_status"),
     *(f"loneliness_{number}" for number in range(1, 4)),
 )
+_HOPED_FOR: Final = 0.4
+"""Points by which people feel better before a conversation than after an average one."""
+_DEVIATION: Final = 1.3
+"""Points of `overall_affect` that its answers spread by, about; other impressions follow in it."""
 _RACES: Final = ("asian", "black_or_african_american", "hispanic_or_latino", "white", "mixed")
 _SCHOOLING: Final = ("high_school", "some_college", "bachelors", "masters", "doctorate")
 _WORK: Final = ("employed", "self-employed", "student", "unemployed", "retired")
@@ -56,8 +60,8 @@ def answers(
     random: np.random.Generator,
 ) -> dict[str, str | int]:
     """One row of the survey but for the keys: what a rater thinks of such turns of the other."""
-    before = settings.score_base + 0.4 - rater.strictness
-    fixed = before - 0.4 + warmth + float(random.normal(0, settings.score_noise))
+    before = settings.score_base + _HOPED_FOR - rater.strictness
+    fixed = before - _HOPED_FOR + warmth + float(random.normal(0, settings.score_noise))
     points = fixed + settings.score_gain * float(rewards.mean())
     row: dict[str, str | int] = {
         "pre_affect": _choice(before + random.normal(0, 0.8), 1, 9),
@@ -70,7 +74,7 @@ def answers(
         row[f"{moment}_affect"] = _choice(value + noise, 1, 9)
         row[f"{moment}_arousal"] = _choice(random.normal(5.5, 1.4), 1, 9)
         row[f"{moment}_memory_rating"] = _choice(value + random.normal(-0.5, 1), 1, 9)
-    liking = (points - settings.score_base) / 1.3  # in deviations
+    liking = (points - settings.score_base) / _DEVIATION
     row |= {name: _choice(random.normal(70 + 14 * liking, 10), 0, 100) for name in _SLIDERS}
     row |= {name: _choice(random.normal(5 + 0.9 * liking, 0.7), 1, 7) for name in _IMPRESSIONS}
     row |= {name: _choice(random.normal(4.6, 1.2), 1, 7) for name in _ABOUT_ONESELF}
