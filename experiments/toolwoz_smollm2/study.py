@@ -48,7 +48,9 @@ TEST_LOOKS: Final = ("this study, once, after all arms were trained",)
 def main() -> None:
     """Run all stages, then write and print what they gave."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--small", action="store_true", help="an hour of a core, to see that it runs")
+    parser.add_argument(
+        "--small", action="store_true", help="an hour of a core, to see that it runs"
+    )
     is_small = parser.parse_args().small
     study = Study(SMALL if is_small else WHOLE)
     stages = (study.start, study.josh_sft, study.rejection_sft, study.josh_kto, study.shuffled_kto)
