@@ -28,10 +28,10 @@ const GOAL_STATES = {
 };
 
 const LABELS = {
-  pass_hat_k: "pass^k",
-  per_domain: "By domain",
-  per_goal_kind: "By goal kind",
-  per_group: "By group of tasks",
+  pass_hat_k: "pass^k: all of k tries succeed",
+  per_domain: "Goals reached, by domain",
+  per_goal_kind: "Goals reached, by kind",
+  per_group: "Mean reward, by group of tasks",
   floor: "Score of doing nothing",
   metrics: "Measures beside the reward",
   error_causes: "Causes of errors",
