@@ -11,7 +11,6 @@ from rich.table import Table
 
 from drl.types import JSON
 
-
 _SECTIONS = {
     "per_domain": "goals reached, by domain",
     "per_goal_kind": "goals reached, by kind",
