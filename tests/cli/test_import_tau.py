@@ -46,6 +46,14 @@ def summary(run: Path) -> dict:
     return json.loads((run / "summary.json").read_text())
 
 
+def test_a_run_without_a_model_is_told_which_form_to_write_in(run, tmp_path):
+    file = str(tmp_path / "results.json")
+    arguments = ("--format", "tau", "--out", file, "--data-dir", DATA)
+    line = error_of(drl("export", str(run), *arguments))
+    assert "OracleAgent" in line
+    assert "--agent function_calling/tau, or react/tau" in line
+
+
 def test_both_forms_come_back_with_their_grades_and_stand_beside_each_other(run, files, tmp_path):
     for agent, file in files.items():
         done = take(file, tmp_path / file.stem)
