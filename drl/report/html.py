@@ -21,9 +21,9 @@ from drl.tree.dialogue_tree import DialogueTree
 from drl.types import JSON
 
 _SCRIPTS = (
+    "data.js",
     "terms.js",
     "dom.js",
-    "data.js",
     "tree_model.js",
     "layout.js",
     "drawing.js",

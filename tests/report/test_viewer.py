@@ -65,6 +65,15 @@ def test_an_address_that_leads_nowhere_says_so(browser: Browser, page: Path):
     assert browser.count(".list tbody tr") == 44
 
 
+def test_dialogues_without_a_search_are_not_said_to_be_left_by_one(
+    browser: Browser, tmp_path: Path
+):
+    browser.open(report(tmp_path, list(run_of_trees(1, 3)), search=False))
+    titles = browser.text(".charts")
+    assert "How dialogues ended" in titles
+    assert "Golden" not in titles
+
+
 def test_a_domain_alone_has_no_row_beside_its_goals(browser: Browser, tmp_path: Path):
     share = {"value": 0.7125, "low": 0.6, "high": 0.8, "n": 44}
     parts = {"per_domain": {"retail": share}, "per_goal_kind": {"book_hotel": share}}

@@ -1,6 +1,14 @@
 // The words of the report: what branches turn out to be, why they stop, how numbers are read.
 
-const OUTCOMES = {
+const IS_ALONE = SUMMARY.search === false; // dialogues tried alone, without a search
+const BRANCH = IS_ALONE ? "dialogue" : "branch";
+
+const OUTCOMES = IS_ALONE ? {
+  successful: "graded in full, or earned a reward and was not graded 0",
+  failed: "came to its own end without a reward, or was graded 0",
+  censored: "cut before it could succeed or fail",
+  error: "broke for a technical reason; never scored",
+} : {
   golden: "the branch the search went on with",
   successful: "earned a reward, but the search went on with another branch",
   failed: "came to its own end without a reward",
