@@ -50,7 +50,7 @@ class Outcome(StrEnum):
     SUCCESSFUL = "successful"
     """Earned a reward, or was graded in full, but the search did not go on with it."""
     FAILED = "failed"
-    """Came to its own end without earning a reward."""
+    """Came to its own end without earning a reward, or alone and was graded 0."""
     CENSORED = "censored"
     """Was cut before it could succeed or fail."""
     ERROR = "error"

@@ -137,7 +137,8 @@ def _write_results(
     """Write the result file of one run.
 
     Raises:
-        ConfigError: there are several runs, whose tries would have equal numbers.
+        ConfigError: there are several runs, whose tries would have equal numbers, or the agent
+            writes nothing that a result file could hold.
     """
     from drl.calls.ledger import FILE_NAME, read_entries
     from drl.mining.opening import open_source
@@ -151,9 +152,16 @@ def _write_results(
     source = open_source(runs[0], data_dir)
     stored = StoredRun(Path(runs[0]), data_dir)
     ledger = stored.folder / FILE_NAME
+    agent = writer or source.agent
+    if not agent.uses_llm:
+        raise ConfigError(
+            f"--format tau: a result file holds what a model saw and wrote, and {type(agent).__name__}"
+            f" of {runs[0]} speaks through none; name the form to write in with --agent "
+            "function_calling/tau, or react/tau"
+        )
     results = TauExport(
         source=source,
-        agent=writer or source.agent,
+        agent=agent,
         score=stored.part("score" if "score" in stored.config else "reward", Reward),
         is_search=stored.part("rollout", Rollout).is_search,
         user_costs=user_costs(read_entries(ledger)) if ledger.is_file() else {},

@@ -24,6 +24,9 @@ _AGENTS = {
 }
 """Ours that speak as those of tau-bench do; the examples of few-shot are not known."""
 
+_MODELS = ("llm.model", "user_llm.model")
+_UNKNOWN = "unknown"
+
 
 def tau(
     file: Annotated[Path, typer.Argument(help="A result file, as tau-bench's run.py writes them.")],
@@ -67,6 +70,22 @@ def tau(
     folder = Path(config.hydra.run.dir)
     with resumable(str(folder)):
         run_config(to_plain(config), conf.resolve(), folder)
+    guessed = _guessed(file, results, said)
+    if guessed:
+        print(
+            f"Who played is not known, for {file.name} is not named as tau-bench names its files. "
+            f"Kept as {' '.join(guessed)}; say what is true after the name of the file."
+        )
+
+
+def _guessed(file: Path, results: Sequence[Result], said: Sequence[str]) -> list[str]:
+    """What neither the name of the file nor an override tells of who played, as it is kept."""
+    from drl.domains.tau.result_file import origin_of
+
+    if origin_of(file) is not None:
+        return []
+    kept = {"agent": _agent(file, results), **dict.fromkeys(_MODELS, _UNKNOWN)}
+    return [f"{key}={value}" for key, value in kept.items() if not _is_said(key, said)]
 
 
 def _agent(file: Path, results: Sequence[Result]) -> str:
@@ -91,7 +110,7 @@ def _known(file: Path) -> dict[str, JSON]:
     known: dict[str, JSON] = {"trainer.file": str(file), "trainer.sha256": digest}
     origin = origin_of(file)
     if origin is None:
-        return known | {"llm.model": "unknown", "user_llm.model": "unknown"}
+        return known | dict.fromkeys(_MODELS, _UNKNOWN)
     return known | {
         "agent.temperature": origin.temperature,
         "llm.model": origin.model,
@@ -124,5 +143,9 @@ def _set(config: DictConfig, values: Mapping[str, JSON], said: Sequence[str]) ->
     from omegaconf import OmegaConf
 
     for key, value in values.items():
-        if not any(override.lstrip("+").startswith(f"{key}=") for override in said):
+        if not _is_said(key, said):
             OmegaConf.update(config, key, value)
+
+
+def _is_said(key: str, said: Sequence[str]) -> bool:
+    return any(override.lstrip("+").startswith(f"{key}=") for override in said)

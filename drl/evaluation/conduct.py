@@ -2,7 +2,8 @@
 
 They are what a policy could neglect or game while its reward rises: answers it owes the customer,
 calls it makes for nothing, values it makes up, bookings nobody asked for. Most of them read the
-words and the names of tools of ToolWOZ; tasks of users' own have none of those.
+words and the names of tools of ToolWOZ, and say nothing of other tasks: elsewhere a call may take
+free text or lists, which nobody has named word for word, and a booking may be called otherwise.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from drl.domains.own.world import OwnWorld
+from drl.domains.toolwoz.world import Scene
 from drl.types import JSON, Role, Task, ToolCall, ToolResult, Turn, Wish
 
 _BOOKING_WORDS = re.compile(
@@ -30,7 +31,7 @@ _SPOKEN_AS = {
 
 @dataclass(frozen=True, slots=True)
 class Conduct:
-    """One dialogue's measures; None where it gave no occasion."""
+    """One dialogue's measures; None where it gave no occasion, or is of a task they cannot read."""
 
     requests_told: float | None
     """Share of the details the customer asked for that it was truly told."""
@@ -46,12 +47,12 @@ class Conduct:
 def conduct(task: Task, dialogue: Sequence[Turn]) -> Conduct:
     """All measures of one dialogue."""
     num_calls = sum(1 for _ in _calls(dialogue))
-    is_own = isinstance(task.world, OwnWorld)
+    is_toolwoz = isinstance(task.world, Scene)
     return Conduct(
-        requests_told=None if is_own else _requests_told(task.brief.wishes, dialogue),
+        requests_told=_requests_told(task.brief.wishes, dialogue) if is_toolwoz else None,
         calls_per_goal=num_calls / len(task.goals) if task.goals else None,
-        invented_values=None if is_own else _invented_values(dialogue),
-        bookings_without_consent=None if is_own else _bookings_without_consent(dialogue),
+        invented_values=_invented_values(dialogue) if is_toolwoz else None,
+        bookings_without_consent=_bookings_without_consent(dialogue) if is_toolwoz else None,
         num_turns=sum(turn.role is Role.AGENT for turn in dialogue),
     )
 

@@ -11,6 +11,15 @@ from rich.table import Table
 
 from drl.types import JSON
 
+_SECTIONS = {
+    "per_domain": "goals reached, by domain",
+    "per_goal_kind": "goals reached, by kind",
+    "per_group": "mean reward, by group",
+    "metrics": "beside the reward",
+    "pass_hat_k": "all of k tries succeed",
+}
+"""Parts of a summary and what their numbers are."""
+
 
 def print_summary(summary: Mapping[str, JSON], folder: Path, *, details: bool) -> None:
     """Headline numbers; with `details` also goals, domains, groups and what no reward sees."""
@@ -22,9 +31,13 @@ def print_summary(summary: Mapping[str, JSON], folder: Path, *, details: bool) -
     for name in ("mean_reward", "full_success", "agent_calls"):
         _add(table, name, summary.get(name))
     if details:
-        for section in ("per_domain", "per_goal_kind", "per_group", "metrics", "pass_hat_k"):
+        for section, heading in _SECTIONS.items():
+            estimates = _items(summary.get(section))
+            if not estimates or (section == "per_domain" and len(estimates) == 1):
+                continue
             table.add_section()
-            for name, estimate in _items(summary.get(section)):
+            table.add_row(f"{heading}:")
+            for name, estimate in estimates:
                 _add(table, f"pass^{name}" if section == "pass_hat_k" else name, estimate)
     console.print(table)
     floor = summary.get("floor")

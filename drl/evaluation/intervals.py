@@ -56,12 +56,16 @@ def pass_hat_k(successes: Mapping[str, Sequence[bool]], k: int) -> Estimate | No
 
     Unbiased for each task with c successes in n >= k trials (Yao et al. 2024, arXiv:2406.12045).
     """
-    chances = {
+    return mean_over_tasks(chances_of_all(successes, k))
+
+
+def chances_of_all(successes: Mapping[str, Sequence[float]], k: int) -> dict[str, list[float]]:
+    """That chance of each task which has k trials."""
+    return {
         task: [_all_succeed(sum(trials), len(trials), k)]
         for task, trials in successes.items()
         if len(trials) >= k
     }
-    return mean_over_tasks(chances)
 
 
 def to_json(estimate: Estimate | None) -> JSON:
@@ -69,7 +73,7 @@ def to_json(estimate: Estimate | None) -> JSON:
     return None if estimate is None else asdict(estimate)
 
 
-def _all_succeed(num_successes: int, num_trials: int, k: int) -> float:
+def _all_succeed(num_successes: float, num_trials: int, k: int) -> float:
     chance = 1.0
     for drawn in range(k):
         chance *= max(0, num_successes - drawn) / (num_trials - drawn)

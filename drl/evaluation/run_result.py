@@ -13,6 +13,7 @@ from hydra.utils import get_class
 from drl.agent.base import Agent
 from drl.dataset.base import Dataset
 from drl.errors import DataError, DrlError, RunError
+from drl.evaluation.intervals import chances_of_all
 from drl.evaluation.matrix import user_result
 from drl.evaluation.summary import tally
 from drl.rollout.base import Rollout
@@ -131,7 +132,16 @@ def _sum_up(trees: Iterable[DialogueTree], tasks: Sequence[Task] | None) -> _Sum
         values |= total.measures
         num_broken, num_unscored = total.num_errors, total.num_unscored
     played = Counter({task: len(calls) for task, calls in values["agent_calls"].items()})
-    return _Sums(values, played, num_broken, num_unscored)
+    return _Sums(_with_pass_hat_k(values), played, num_broken, num_unscored)
+
+
+def _with_pass_hat_k(values: Mapping[str, Trials]) -> dict[str, Trials]:
+    """The measures and, after full success, the chances that 2, 3, ... tries all succeed."""
+    full = values["full_success"]
+    num_trials = max(map(len, full.values()), default=0)
+    chances = {f"pass^{k}": chances_of_all(full, k) for k in range(2, num_trials + 1)}
+    first = {name: values[name] for name in ("mean_reward", "full_success")}
+    return {**first, **chances, **{name: v for name, v in values.items() if name not in first}}
 
 
 def _tasks(run: StoredRun) -> Sequence[Task]:

@@ -11,10 +11,10 @@ _CUT = frozenset({StopReason.COLLAPSED, StopReason.BUDGET})
 def verdicts(tree: DialogueTree) -> list[bool | None]:
     """For each node: whether a branch through it earned a reward; None where that is not known.
 
-    It did not if every branch through it came to an end of its own without. A branch that was cut
-    tells nothing, whatever its label, unless continuations resolved it; nor does one that broke,
-    or that ended in a fault of the customer's. A customer who hangs up is taken for the agent's
-    doing: nothing tells patience from a fault.
+    It did not if every branch through it came to an end of its own without, or was tried alone and
+    graded 0. A branch that was cut tells nothing, whatever its label, unless continuations resolved
+    it; nor does one that broke, or that ended in a fault of the customer's. A customer who hangs up
+    is taken for the agent's doing: nothing tells patience from a fault.
     """
     found: list[set[bool | None]] = [set() for _ in tree.nodes]
     for leaf in tree.leaves():

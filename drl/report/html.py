@@ -20,9 +20,9 @@ from drl.types import JSON
 
 _FOLDER = "template"
 _SCRIPTS = (
+    "data.js",
     "terms.js",
     "dom.js",
-    "data.js",
     "tree_model.js",
     "layout.js",
     "drawing.js",

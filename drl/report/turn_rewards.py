@@ -27,9 +27,9 @@ MOST_SESSIONS = 20
 _FOLDER = "template"
 _STYLES = ("viewer.css", "turn_rewards.css")
 _SCRIPTS = (
+    "data.js",
     "terms.js",
     "dom.js",
-    "data.js",
     "charts.js",
     "curves.js",
     "summary.js",

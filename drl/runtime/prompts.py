@@ -1,8 +1,11 @@
-"""The texts that models are told; each is a file beside the code that uses it."""
+"""The texts that models are told: files beside the code that uses them, or ones of a user's own."""
 
 import re
 from functools import lru_cache
 from importlib.resources import files
+from pathlib import Path
+
+from drl.errors import ConfigError
 
 _PLACE = re.compile(r"\{(\w+)\}")
 
@@ -15,6 +18,34 @@ def fill(package: str, name: str, **texts: str) -> str:
         FileNotFoundError: there is no such prompt.
     """
     return _PLACE.sub(lambda place: texts[place.group(1)], _read(package, name))
+
+
+def own_prompt(key: str, path: str, place: str) -> str:
+    """The prompt in a file of a user's own, which has this `{place}`.
+
+    Args:
+        key: the setting that names the file.
+        path: of the file.
+        place: without its braces.
+
+    Raises:
+        ConfigError: it cannot be read, or has no such place.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{key}={path} cannot be read ({error}); name a text file") from error
+    if f"{{{place}}}" not in text:
+        raise ConfigError(
+            f"{key}={path} has no {{{place}}}, so it would tell nothing of the task; write "
+            f"{{{place}}} where that belongs"
+        )
+    return text
+
+
+def fill_own(text: str, **texts: str) -> str:
+    """A prompt of a user's own, filled; braces around anything else are left as they are."""
+    return _PLACE.sub(lambda place: texts.get(place.group(1), place.group()), text)
 
 
 @lru_cache(maxsize=64)

@@ -7,7 +7,7 @@ from drl.errors import ConfigError
 from drl.runtime.config import plug_in_of
 from drl.runtime.run_dir import RunDir
 from drl.trainer.base import Parts, chosen
-from drl.types import Task
+from drl.types import Role, Task
 
 
 def claim_tasks(parts: Parts, run_dir: RunDir) -> Sequence[Task]:
@@ -40,9 +40,10 @@ def data_version(parts: Parts) -> str:
 
 
 def _check_customer(parts: Parts, task: Task) -> None:
-    """Refuse a customer who could only hang up; what was said before may be all there is."""
+    """Refuse a customer who could only hang up; what it said before may be all there is."""
     customer = parts.user_simulator
-    if customer is not None and not task.opening and not customer.knows(task.brief):
+    has_spoken = any(turn.role is Role.USER for turn in task.opening)
+    if customer is not None and not has_spoken and not customer.knows(task.brief):
         node = parts.config["user_simulator"]
         assert isinstance(node, Mapping), "an option of the group was chosen"
         raise ConfigError(

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from drl.domains.tau.result_file import Result, read_results
@@ -18,7 +19,7 @@ from drl.domains.tau.world import Scene
 from drl.environment.base import Mode
 from drl.errors import DataError
 from drl.evaluation.console import print_summary
-from drl.evaluation.regrading import Published, regrade
+from drl.evaluation.regrading import OtherResult, Published, regrade
 from drl.evaluation.regrading_console import print_regrading
 from drl.report.html import write_report
 from drl.runtime.run_dir import ROLLOUTS, RunDir
@@ -30,6 +31,9 @@ from drl.types import JSON, Task
 
 _EXPECTED = "gt_data_hash"
 """Where tau-bench puts the hash of the database that ought to come out."""
+
+_OTHER_RESULTS = "tool_calls_that_differ.jsonl"
+_OLDER_DATA = "Where josh-train's code made the file, import it with --data tau1_old."
 
 _Tries = Mapping[tuple[str, int], Result]
 
@@ -73,7 +77,9 @@ class TauResultsTrainer(Trainer):
         shown = cards(tuple(tasks.values()), run_dir)
         write_report(run_dir.path / "report.html", parts.name, summary, shown)
         print_summary(summary, run_dir.path, details=True)
-        print_regrading(found)
+        is_older = chosen(parts.dataset).version.startswith("tau1_old")
+        file = _keep(found.other_results, run_dir)
+        print_regrading(found, file, None if is_older else _OLDER_DATA)
         return summary
 
     def _results(self) -> list[Result]:
@@ -114,6 +120,14 @@ def by_task(file: Path, results: Sequence[Result], tasks: Sequence[Task]) -> _Tr
             )
         tries[task_id, numbers[result.trial]] = result
     return tries
+
+
+def _keep(other_results: Sequence[OtherResult], run_dir: RunDir) -> Path | None:
+    """The file of calls that give something else here, one a line; None if there is none."""
+    if not other_results:
+        return None
+    lines = (json.dumps(asdict(one), ensure_ascii=False) + "\n" for one in other_results)
+    return run_dir.write(_OTHER_RESULTS, "".join(lines))
 
 
 def _scene(task: Task) -> Scene | None:

@@ -114,12 +114,17 @@ class DialogueTree:
                 yield node
 
     def outcome(self, leaf: Node) -> Outcome:
-        """What the branch that ends in `leaf` turned out to be, since the last golden node."""
+        """What the branch that ends in `leaf` turned out to be, since the last golden node.
+
+        Where no search went on with a branch, a dialogue that is graded 0 is no success, whatever
+        its turns were paid.
+        """
         if leaf.stop is StopReason.ERROR:
             return Outcome.ERROR
         if leaf.golden:
             return Outcome.GOLDEN
-        if any(node.events for node in self.path(leaf.id) if not node.golden):
+        is_naught = leaf.score == 0 and not any(node.golden for node in self.nodes)
+        if not is_naught and any(node.events for node in self.path(leaf.id) if not node.golden):
             return Outcome.SUCCESSFUL
         if leaf.score is not None and leaf.score >= FULL_SCORE:
             return Outcome.SUCCESSFUL  # a reward that pays for no turn found nothing amiss

@@ -1,17 +1,17 @@
 """The customers of tau-bench: a model with an instruction, alone, thinking, or supervised.
 
-Yao et al. 2024 (arXiv:2406.12045); the prompts are in our words. Two things differ from the
+Yao et al. 2024 (arXiv:2406.12045); the prompts are in our words, unless a user brings one. Two things differ from the
 published code: a thought never reaches the agent, and every call is counted.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from drl.domains.conversation import audible
 from drl.errors import ConfigError
 from drl.llm.base import LLM, Message, Sampling
-from drl.runtime.prompts import fill
+from drl.runtime.prompts import fill, fill_own, own_prompt
 from drl.types import Brief, Role, Turn
 from drl.user_simulator._asking import ask, check_retries
 from drl.user_simulator._fidelity import Utterance, checked
@@ -33,7 +33,8 @@ class TauUserSimulator(UserSimulator):
     `strategy`: llm says what the model writes; react lets it think first; verify samples up to
     three times until a supervisor agrees; reflection lets the supervisor write a better response.
     A `temperature` of None is the provider's own. Each of `stop_tokens` hangs up; the model is told
-    of the first. `retries` are further requests for a turn that says nothing.
+    of the first. `retries` are further requests for a turn that says nothing. `prompt` names a file
+    that is told in place of ours, with `{instructions}` and, where it likes, `{stop}` in it.
     """
 
     strategy: Literal["llm", "react", "verify", "reflection"]
@@ -43,8 +44,11 @@ class TauUserSimulator(UserSimulator):
     max_tokens: int
     stop_tokens: list[str]
     retries: int
+    prompt: str | None
 
     uses_llm = True
+
+    _own_prompt: str | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
         """Check the settings."""
@@ -60,6 +64,8 @@ class TauUserSimulator(UserSimulator):
             )
         self._sampling().check("user_simulator")
         check_retries(self.retries)
+        if self.prompt is not None:
+            self._own_prompt = own_prompt("user_simulator.prompt", self.prompt, "instructions")
 
     @property
     def endings(self) -> Sequence[str]:
@@ -120,12 +126,14 @@ class TauUserSimulator(UserSimulator):
         return turn.steps[-1].text if thinks else turn.text or "(silence)"
 
     def _prompt(self, encounter: Encounter) -> str:
-        return fill(
-            "drl.user_simulator",
-            "tau_react.md" if self.strategy == "react" else "tau.md",
-            instructions="\n".join(encounter.brief.instructions),
-            stop=self.stop_tokens[0],
-        )
+        texts = {
+            "instructions": "\n".join(encounter.brief.instructions),
+            "stop": self.stop_tokens[0],
+        }
+        if self._own_prompt is not None:
+            return fill_own(self._own_prompt, **texts)
+        name = "tau_react.md" if self.strategy == "react" else "tau.md"
+        return fill("drl.user_simulator", name, **texts)
 
     def _sampling(self) -> Sampling:
         return Sampling(

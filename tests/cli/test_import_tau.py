@@ -46,6 +46,14 @@ def summary(run: Path) -> dict:
     return json.loads((run / "summary.json").read_text())
 
 
+def test_a_run_without_a_model_is_told_which_form_to_write_in(run, tmp_path):
+    file = str(tmp_path / "results.json")
+    arguments = ("--format", "tau", "--out", file, "--data-dir", DATA)
+    line = error_of(drl("export", str(run), *arguments))
+    assert "OracleAgent" in line
+    assert "--agent function_calling/tau, or react/tau" in line
+
+
 def test_both_forms_come_back_with_their_grades_and_stand_beside_each_other(run, files, tmp_path):
     for agent, file in files.items():
         done = take(file, tmp_path / file.stem)
@@ -78,6 +86,25 @@ def test_a_grade_that_is_not_ours_is_listed_with_its_reason(files, tmp_path):
     assert "some-model" in modes["llm"]
     assert "gpt-4o" in modes["user_llm"]
     assert "rules=josh" in modes["score"]
+
+
+def test_calls_that_give_something_else_are_kept_and_who_played_is_asked_for(files, tmp_path):
+    results = json.loads(files["function_calling/tau"].read_text())
+    messages = [message for result in results for message in result["traj"]]
+    given = next(message for message in messages if message["role"] == "tool")
+    given["content"] = "something else"
+    file = tmp_path / "mine.json"
+    file.write_text(json.dumps(results))
+    done = take(file, tmp_path / "run", "llm.model=gpt-4o")
+    assert done.returncode == 0, done.stderr
+    kept = tmp_path / "run" / "tool_calls_that_differ.jsonl"
+    assert re.search(r"1 of \d+ tool calls give something else here, see ", done.stdout)
+    assert "--data tau1_old" in done.stdout
+    (one,) = map(json.loads, kept.read_text().splitlines())
+    assert one["published"] == "something else"
+    assert one["ours"].startswith("{")
+    assert "Who played is not known" in done.stdout
+    assert "Kept as agent=function_calling/tau user_llm.model=unknown; say" in done.stdout
 
 
 def test_a_file_of_other_tasks_is_one_clear_error(files, tmp_path):

@@ -1,9 +1,12 @@
 import pytest
 
 from drl.domains.own.world import OwnWorld
+from drl.domains.tau.world import Scene as TauScene
+from drl.domains.toolwoz.world import Scene
 from drl.evaluation.conduct import Conduct, conduct
 from drl.types import Brief, Goal, Role, Step, Task, ToolCall, ToolResult, Turn, Wish
 
+SCENE = Scene(None, None, None)  # tells only that a task is of ToolWOZ
 ACORN = {"name": "acorn guest house", "area": "north", "phone": "01223353888", "parking": "yes"}
 
 
@@ -21,7 +24,7 @@ def agent(text: str, *calls: tuple[str, dict, object]) -> Turn:
 
 def measure(*dialogue: Turn, requests: tuple[str, ...] = ()):
     wish = Wish("hotel", {"area": "north"}, {}, {}, {}, requests)
-    task = Task("t", "test", Brief((), (wish,)), (Goal("search_hotel", "hotel", {}),) * 2)
+    task = Task("t", "test", Brief((), (wish,)), (Goal("search_hotel", "hotel", {}),) * 2, SCENE)
     return conduct(task, dialogue)
 
 
@@ -50,8 +53,12 @@ def test_without_requests_or_calls_there_is_nothing_to_measure():
     assert measured.num_turns == 1
 
 
-def test_tasks_of_users_own_are_not_measured_by_toolwoz_s_words():
-    world = OwnWorld(where="tasks.jsonl:1", state=None, checks={})
+@pytest.mark.parametrize(
+    "world",
+    [OwnWorld("tasks.jsonl:1", None, {}), TauScene.__new__(TauScene)],
+    ids=["own", "tau-bench"],
+)
+def test_other_tasks_are_not_measured_by_toolwoz_s_words(world):
     goal = Goal("book_room", "inn", {"nights": 2})
     task = Task("t", "test", Brief((), (Wish("inn", {}, {}, {}, {}, ("price",)),)), (goal,), world)
     booked = ("book_room", {"nights": 2}, {"success": True})

@@ -51,9 +51,19 @@ def test_a_run_is_read_by_task_and_trial_with_what_is_missing(tmp_path):
     assert result.notes == ()
 
 
+def test_tries_that_all_succeed_are_counted_for_each_number_of_tries(tmp_path):
+    scores = {"a": (1.0, 1.0, 0.0), "b": (1.0, 1.0, 1.0), "c": (1.0, 0.0)}
+    grown = [tree(task, s, n) for task, each in scores.items() for n, s in enumerate(each)]
+    result = read_result(folder_with(tmp_path, *grown), TASKS)
+    # of a two of three tries succeed: C(2, 2) / C(3, 2) = 1/3; c has no three tries
+    assert result.values["pass^2"] == {"a": [pytest.approx(1 / 3)], "b": [1.0], "c": [0.0]}
+    assert result.values["pass^3"] == {"a": [0.0], "b": [1.0]}
+    assert list(result.values)[:4] == ["mean_reward", "full_success", "pass^2", "pass^3"]
+
+
 def test_where_the_tasks_cannot_be_had_scores_and_calls_are_left(tmp_path):
     result = read_result(folder_with(tmp_path, tree("a", 1.0), tree("a", 1.0, 1)))
-    assert set(result.values) == {"mean_reward", "full_success", "agent_calls"}
+    assert set(result.values) == {"mean_reward", "full_success", "pass^2", "agent_calls"}
     assert result.task_ids == frozenset("a")
     assert result.num_missing == 0
     (note,) = result.notes

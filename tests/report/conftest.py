@@ -32,7 +32,7 @@ def page(
         trees,
         n_tasks=36,
         mean_reward=share,
-        per_domain={"hotel": share},
+        per_domain={"hotel": share, "train": share},
         per_goal_kind={"book_hotel": share},
         search=True,
         label="Search: it saw the rewards.",

@@ -40,8 +40,9 @@ def test_the_overview_works_without_unpacking_a_tree(browser: Browser, page: Pat
     assert browser.count(".list tbody tr") == 44
     assert browser.count(".chart") == 4
     text = browser.text(".overview")
-    for expected in ("Search: it saw the rewards.", "By domain", "book_hotel", "Surprise", "two"):
+    for expected in ("Search: it saw the rewards.", "book_hotel", "Surprise", "two"):
         assert expected in text
+    assert "Goals reached, by domain" in text
     assert browser.evaluate("unpacked") == 0
     browser.click(".list tbody a")  # the counter counts once a tree is opened
     browser.wait("document.body.className === 'on-task'")
@@ -62,6 +63,24 @@ def test_an_address_that_leads_nowhere_says_so(browser: Browser, page: Path):
     browser.open(page, "#task=NO%3Cb%3E.json&trial=0")
     assert "This report has no task NO<b>.json, trial 0." in browser.text(".notice")
     assert browser.count(".list tbody tr") == 44
+
+
+def test_dialogues_without_a_search_are_not_said_to_be_left_by_one(
+    browser: Browser, tmp_path: Path
+):
+    browser.open(report(tmp_path, list(run_of_trees(1, 3)), search=False))
+    titles = browser.text(".charts")
+    assert "How dialogues ended" in titles
+    assert "Golden" not in titles
+
+
+def test_a_domain_alone_has_no_row_beside_its_goals(browser: Browser, tmp_path: Path):
+    share = {"value": 0.7125, "low": 0.6, "high": 0.8, "n": 44}
+    parts = {"per_domain": {"retail": share}, "per_goal_kind": {"book_hotel": share}}
+    browser.open(report(tmp_path, list(run_of_trees(1, 3)), **parts))
+    text = browser.text(".tables")
+    assert "Goals reached, by kind" in text
+    assert "by domain" not in text
 
 
 def test_words_beside_the_list_stay_whole(browser: Browser, tmp_path: Path):

@@ -164,7 +164,7 @@ def test_b46_every_call_is_counted_and_an_unknown_price_breaks_nothing(tmp_path)
     customer = TauUserSimulator(
         strategy="llm",
         **{"temperature": None, "top_p": None, "top_k": None, "max_tokens": 64},
-        **{"stop_tokens": ["###STOP###"], "retries": 0},
+        **{"stop_tokens": ["###STOP###"], "retries": 0, "prompt": None},
     )
 
     class OneTask(NumberedTasks):

@@ -30,6 +30,7 @@ from drl.domains.tau.result_file import Result, lines_of, origin_of, read_result
 from drl.domains.tau.trajectory import turns_of
 from drl.errors import ConfigError, DataError, RunError
 from drl.evaluation.regrading import Published, regrade
+from drl.evaluation.regrading_console import print_regrading
 from drl.mining.tau_results import TauExport, user_costs, write_results
 from drl.trainer._recorded_rollout import Recorded, RecordedRollout
 from drl.trainer.tau_results import by_task
@@ -324,6 +325,9 @@ def test_the_name_of_a_file_tells_who_played():
     assert origin is not None
     assert (origin.agent, origin.model, origin.temperature) == ("tool-calling", "gpt-4o", 0.0)
     assert (origin.user_model, origin.user) == ("gpt-4o-mini", "llm")
+    old = origin_of(Path("act-gpt-4o-0.0_range_0-20_usergpt-4o_1201104512.json"))  # josh-train's
+    assert old is not None
+    assert (old.agent, old.model, old.user_model, old.user) == ("act", "gpt-4o", "gpt-4o", "llm")
     assert origin_of(Path("gpt-4o-retail.json")) is None
 
 
@@ -340,13 +344,25 @@ def test_grades_are_held_against_published_ones_and_differences_say_why():
     assert (regraded(0.0).num_equal, regraded(0.0).differences) == (1, [])
     found = regraded(1.0)
     assert (found.num_graded, found.num_equal) == (1, 0)
-    assert (found.num_calls, found.num_other_results) == (1, 1)
+    (other,) = found.other_results
+    assert (found.num_calls, other.tool, other.arguments) == (1, LOOK.name, LOOK.arguments)
+    assert (other.published, other.ours) == ("something else", step.results[0].value)
     (one,) = found.differences
     assert (one.published, one.ours) == (1.0, 0.0)
     assert one.why == (
         'here database=false, outputs={"20.50": false}, ended=true; published r_outputs=1.0; '
-        "1 calls gave something else than they give here"
+        "1 call gave something else than here"
     )
+
+
+def test_the_published_mean_is_told_of_graded_dialogues_and_of_all_tries(capsys):
+    tree = played(TASK, cast(agent(does(LOOK), says("Done.")), Customer(2)))
+    published = {(TASK.id, 0): Published(1.0), (TASK.id, 1): Published(0.0)}  # the second broke
+    found = asyncio.run(regrade({TASK.id: TASK}, [tree], published, ENVIRONMENT, SCORE))
+    print_regrading(found, None, None)
+    told = capsys.readouterr().out
+    assert "whose mean is 0.000 by ours and 1.000 by the published" in told
+    assert "Of all 2 tries the published mean is 0.500" in told
 
 
 def test_what_follows_a_transfer_is_not_taken_up():

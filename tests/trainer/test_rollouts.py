@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 
 import pytest
 from scripted import ScriptedAgent, say
@@ -10,7 +11,7 @@ from trainer.small_runs import NumberedTasks, small_parts, start
 from drl.errors import ConfigError
 from drl.rollout.single import SingleRollout
 from drl.trainer.collect import CollectTrainer
-from drl.types import Step, ToolCall
+from drl.types import Role, Step, ToolCall, Turn
 from drl.user_simulator.script import ScriptUserSimulator
 
 
@@ -21,10 +22,16 @@ def summary_of(tmp_path, act):
     return json.loads((tmp_path / "summary.json").read_text())
 
 
-def test_a_customer_who_could_only_hang_up_is_refused_before_any_dialogue(tmp_path):
+class GreetedTasks(NumberedTasks):
+    def load(self):
+        return [replace(task, opening=(Turn(Role.AGENT, "Hi!"),)) for task in super().load()]
+
+
+@pytest.mark.parametrize("dataset", [NumberedTasks, GreetedTasks])
+def test_a_customer_who_could_only_hang_up_is_refused_before_any_dialogue(dataset, tmp_path):
     rollout = SingleRollout(max_steps=1, max_calls=None, concurrency=3)
     agent = ScriptedAgent(lambda situation: say("hm"))
-    parts = small_parts(agent, rollout, NumberedTasks(1, ("a",)), user=ScriptUserSimulator())
+    parts = small_parts(agent, rollout, dataset(1, ("a",)), user=ScriptUserSimulator())
     with pytest.raises(ConfigError, match=r"^user_simulator=.* nothing to say .* task 0; choose"):
         start(CollectTrainer(trials=1), parts, tmp_path)
     assert not (tmp_path / "rollouts.jsonl").exists()

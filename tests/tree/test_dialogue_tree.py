@@ -36,6 +36,17 @@ def test_a_dialogue_graded_in_full_did_not_fail_though_no_turn_was_paid_for():
     assert outcomes == [Outcome.SUCCESSFUL, Outcome.FAILED]
 
 
+def test_a_dialogue_tried_alone_that_is_graded_0_failed_though_a_turn_was_paid_for():
+    tree = DialogueTree("task", 0, 1)
+    for score in (0.0, 0.5):
+        leaf = tree.add(None, Turn(Role.AGENT, "done"), ())
+        leaf.events = (RewardEvent(1.0, "goal"),)
+        leaf.stop, leaf.score = StopReason.USER_ENDED, score
+    assert [tree.outcome(leaf) for leaf in tree.leaves()] == [Outcome.FAILED, Outcome.SUCCESSFUL]
+    tree.mark_golden(1)  # a search tells by its rewards which branches it could have gone on with
+    assert tree.outcome(tree.nodes[0]) is Outcome.SUCCESSFUL
+
+
 def test_the_best_leaf_has_the_highest_score_then_is_golden_then_the_first():
     tree = forked()
     for node, score in zip(tree.nodes[1:], (0.5, 0.5), strict=True):

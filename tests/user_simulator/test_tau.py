@@ -22,7 +22,7 @@ STOP = "###STOP###"
 def tau(strategy: str = "llm", **changes: object) -> TauUserSimulator:
     given: dict[str, object] = {
         **{"strategy": strategy, "temperature": None, "top_p": None, "top_k": None},
-        **{"max_tokens": 512, "stop_tokens": [STOP], "retries": 0},
+        **{"max_tokens": 512, "stop_tokens": [STOP], "retries": 0, "prompt": None},
     }
     return TauUserSimulator(**given | changes)  # type: ignore[arg-type]
 
@@ -52,6 +52,25 @@ def test_it_opens_after_a_greeting_with_its_instruction_as_the_system_s_message(
     assert f"\n\nInstruction: {BRIEF.instructions[0]}\n\n" in request.messages[0].content
     assert (request.purpose, request.seeds, request.place) == ("user", (11,), Place("t", 0, 3))
     assert turn == Turn(Role.USER, "I want to return a lamp.", turn.steps)
+
+
+@pytest.mark.parametrize("strategy", ["llm", "react"])
+def test_a_prompt_of_a_user_s_own_is_told_in_place_of_ours(tmp_path, strategy):
+    file = tmp_path / "prompt.md"
+    file.write_text('You call.\n{instructions}\nEnd with {stop}, in {"form": {any}}.\n')
+    llm = says("I want to return a lamp.")
+    speak(llm, strategy=strategy, prompt=str(file))
+    told = llm.requests[0].messages[0].content
+    assert told == f'You call.\n{BRIEF.instructions[0]}\nEnd with {STOP}, in {{"form": {{any}}}}.'
+
+
+def test_a_prompt_that_is_missing_or_leaves_the_instruction_out_is_refused(tmp_path):
+    file = tmp_path / "prompt.md"
+    with pytest.raises(ConfigError, match=r"user_simulator\.prompt=.* cannot be read"):
+        tau(prompt=str(file))
+    file.write_text("You call.")
+    with pytest.raises(ConfigError, match=r"user_simulator\.prompt=.* has no \{instructions\}"):
+        tau(prompt=str(file))
 
 
 def test_later_it_sees_both_sides_with_roles_swapped():

@@ -4,7 +4,8 @@
 
 `traj` is what the agent's model saw and wrote. A try that broke has an error in `info` and no
 dialogue; a search of josh-train has `traj` [{}] and `training_examples` in `info`.
-Source: tau-bench `types.py`, `EnvRunResult`; the file names are those of its `run.py`.
+Source: tau-bench `types.py`, `EnvRunResult`; the file names are those of its `run.py`, and of the
+older one in josh-train, which knows customers of one kind only and puts no dash before their model.
 """
 
 import json
@@ -22,7 +23,8 @@ from drl.types import JSON
 
 _NAME: Final = re.compile(
     r"(?P<agent>tool-calling|act|react|few-shot)-(?P<model>.+)-(?P<temperature>\d+(?:\.\d+)?)"
-    r"_range_-?\d+-{1,2}\d+_user-(?P<user_model>.+)-(?P<user>llm|react|verify|reflection)"
+    r"_range_-?\d+-{1,2}\d+_user"
+    r"(?:-(?P<user_model>.+)-(?P<user>llm|react|verify|reflection)|(?P<old_user_model>[^-].*))"
     r"_\d{8,14}"
 )
 
@@ -87,8 +89,8 @@ def origin_of(file: Path) -> Origin | None:
     found = _NAME.fullmatch(file.stem)
     if found is None:
         return None
-    agent, model, temperature, user_model, user = found.groups()
-    return Origin(agent, model, float(temperature), user_model, user)
+    agent, model, temperature, user_model, user, old_user_model = found.groups()
+    return Origin(agent, model, float(temperature), user_model or old_user_model, user or "llm")
 
 
 def read_results(file: Path) -> list[Result]:

@@ -65,10 +65,11 @@ function outcomeChart(rows, { choose, isChosen }) {
   }));
   const most = Math.max(1, ...totals.map(({ count }) => count));
   const step = 24;
+  const title = `How ${IS_ALONE ? "dialogues" : "branches"} ended`;
   const lines = totals.map(({ outcome, count }, position) => {
     const y = 10 + position * step;
     const length = (count / most) * 142;
-    const name = `${plural(count, "branch")} ${outcome}: ${OUTCOMES[outcome]}`;
+    const name = `${plural(count, BRANCH)} ${outcome}: ${OUTCOMES[outcome]}`;
     return svg(
       "g",
       { class: `bin${isChosen(outcome) ? " chosen" : ""}`, ...pressable(() => choose(outcome), name) },
@@ -82,8 +83,8 @@ function outcomeChart(rows, { choose, isChosen }) {
   return html(
     "figure",
     { class: "chart" },
-    html("figcaption", null, "How branches ended"),
-    svg("svg", { viewBox: `0 0 ${CHART.width} ${CHART.height}`, role: "group", "aria-label": "How branches ended" }, lines),
+    html("figcaption", null, title),
+    svg("svg", { viewBox: `0 0 ${CHART.width} ${CHART.height}`, role: "group", "aria-label": title }, lines),
   );
 }
 

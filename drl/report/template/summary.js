@@ -79,7 +79,7 @@ function intervalNumber(name, interval) {
 
 /** Everything else of the summary, and the command that made it. */
 function summaryTables() {
-  const alone = (key, value) => key === "pass_hat_k" && Object.keys(value).length < 2; // is full success
+  const alone = (key, value) => ["pass_hat_k", "per_domain"].includes(key) && Object.keys(value).length < 2; // says what stands elsewhere
   const rest = Object.entries({ ...SUMMARY, curves: otherCurves() }).filter(([key, value]) => !PLACED.has(key) && !alone(key, value));
   const simple = rest.filter(([, value]) => isSimple(value));
   const shaped = rest.filter(([, value]) => !isSimple(value) && Object.keys(value).length > 0);

@@ -15,9 +15,9 @@ const COLUMNS = [
 const listState = { text: "", domain: "", score: "", outcome: "", range: null, sort: "task", descending: false };
 
 const SCORE_FILTERS = {
-  full: { name: "All goals (score 1)", keeps: (row) => row.score !== null && row.score >= 1 - 1e-9 },
-  part: { name: "Some goals", keeps: (row) => row.score > 0 && row.score < 1 - 1e-9 },
-  none: { name: "No goal (score 0)", keeps: (row) => row.score === 0 },
+  full: { name: "In full (score 1)", keeps: (row) => row.score !== null && row.score >= 1 - 1e-9 },
+  part: { name: "In part", keeps: (row) => row.score > 0 && row.score < 1 - 1e-9 },
+  none: { name: "Not at all (score 0)", keeps: (row) => row.score === 0 },
   unscored: { name: "Unscored", keeps: (row) => row.score === null },
 };
 

@@ -1,6 +1,14 @@
 // The words of the report: what branches turn out to be, why they stop, how numbers are read.
 
-const OUTCOMES = {
+const IS_ALONE = SUMMARY.search === false; // dialogues tried alone, without a search
+const BRANCH = IS_ALONE ? "dialogue" : "branch";
+
+const OUTCOMES = IS_ALONE ? {
+  successful: "graded in full, or earned a reward and was not graded 0",
+  failed: "came to its own end without a reward, or was graded 0",
+  censored: "cut before it could succeed or fail",
+  error: "broke for a technical reason; never scored",
+} : {
   golden: "the branch the search went on with",
   successful: "earned a reward, but the search went on with another branch",
   failed: "came to its own end without a reward",
@@ -28,10 +36,10 @@ const GOAL_STATES = {
 };
 
 const LABELS = {
-  pass_hat_k: "pass^k",
-  per_domain: "By domain",
-  per_goal_kind: "By goal kind",
-  per_group: "By group of tasks",
+  pass_hat_k: "pass^k: all of k tries succeed",
+  per_domain: "Goals reached, by domain",
+  per_goal_kind: "Goals reached, by kind",
+  per_group: "Mean reward, by group of tasks",
   floor: "Score of doing nothing",
   metrics: "Measures beside the reward",
   error_causes: "Causes of errors",
