@@ -155,9 +155,9 @@ def _write_results(
     agent = writer or source.agent
     if not agent.uses_llm:
         raise ConfigError(
-            f"--format tau: a result file holds what a model saw and wrote, and {type(agent).__name__}"
-            f" of {runs[0]} speaks through none; name the form to write in with --agent "
-            "function_calling/tau, or react/tau"
+            "--format tau: a result file holds what a model saw and wrote, and "
+            f"{type(agent).__name__} of {runs[0]} speaks through none; name the form to write in "
+            "with --agent function_calling/tau, or react/tau"
         )
     results = TauExport(
         source=source,

@@ -1,7 +1,7 @@
 """The customers of tau-bench: a model with an instruction, alone, thinking, or supervised.
 
-Yao et al. 2024 (arXiv:2406.12045); the prompts are in our words, unless a user brings one. Two things differ from the
-published code: a thought never reaches the agent, and every call is counted.
+Yao et al. 2024 (arXiv:2406.12045); the prompts are in our words, unless a user brings one. Two
+things differ from the published code: a thought never reaches the agent, and every call is counted.
 """
 
 from collections.abc import Sequence
