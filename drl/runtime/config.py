@@ -18,6 +18,7 @@ from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 from pydantic import PydanticSchemaGenerationError, TypeAdapter, ValidationError
 
 from drl.errors import ConfigError, DrlError
+from drl.runtime.first_look import AT_MOST, bounded
 from drl.runtime.run_dir import SIDE_KEYS, essence
 from drl.types import JSON
 
@@ -29,7 +30,7 @@ _BARE_KEY = re.compile(r"\w+=")
 
 
 def to_plain(config: DictConfig) -> dict[str, JSON]:
-    """The run's own part of a config, resolved: all but Hydra's node.
+    """The run's own part of a config, resolved and bounded: all but Hydra's node and `at_most`.
 
     Raises:
         ConfigError: a mandatory value is missing or an interpolation leads nowhere.
@@ -46,7 +47,11 @@ def to_plain(config: DictConfig) -> dict[str, JSON]:
     except OmegaConfBaseException as error:
         raise ConfigError(f"{error.full_key}: {' '.join(str(error.msg).split())}") from error
     assert isinstance(plain, dict)
-    return {str(key): value for key, value in plain.items()}
+    settings = {str(key): value for key, value in plain.items()}
+    most = settings.pop(AT_MOST, {})
+    if not isinstance(most, Mapping):
+        raise ConfigError(f"{AT_MOST}={most!r} must hold settings; say {AT_MOST}.KEY=NUMBER")
+    return bounded(settings, most)
 
 
 def config_hash(plain: Mapping[str, JSON]) -> str:
