@@ -145,7 +145,8 @@ def _check_node(key: str, node: Mapping[str, JSON]) -> None:
     for name, value in given.items():
         if name not in known:
             raise ConfigError(
-                f"{key}.{name}={value} is not a setting of {target}; known: {', '.join(known)}"
+                f"{key}.{name}={value} is not a setting of {target}; known: {', '.join(known)}; "
+                f"if an experiment sets it, leave it out with ~{key}.{name}"
             )
         if not _is_node(value):
             _check_type(f"{key}.{name}", value, hints[name])

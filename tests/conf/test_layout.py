@@ -85,6 +85,19 @@ def _keys(node, prefix=""):
         yield from _keys(value, f"{prefix}{key}.") if isinstance(value, dict) else [prefix + key]
 
 
+@pytest.mark.parametrize(
+    ("experiment", "trainer"),
+    [
+        *[("text_ppo", each) for each in ("evaluate", "grpo", "collect")],
+        *[("toolwoz_ppo", each) for each in ("evaluate", "grpo", "collect")],
+        *[("toolwoz_self_train_smollm2", each) for each in ("evaluate", "collect")],
+    ],
+)
+def test_what_an_experiment_trains_with_goes_when_another_trainer_is_chosen(experiment, trainer):
+    config = compose(CONF, [f"+experiment={experiment}", f"trainer={trainer}"])
+    assert assemble(to_plain(config), CONF)
+
+
 @pytest.mark.parametrize("experiment", EXPERIMENTS)
 def test_an_experiment_says_its_command_and_has_a_page(experiment):
     text = (CONF / "experiment" / f"{experiment}.yaml").read_text()
