@@ -15,6 +15,7 @@ from pathlib import Path
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
+from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from rich.console import Console
 
@@ -25,6 +26,7 @@ from drl.credit.base import Credit
 from drl.dataset.base import Dataset
 from drl.environment.base import Environment
 from drl.errors import ConfigError, DrlError
+from drl.evaluation.sweep_console import SweptRun, print_sweep
 from drl.llm.base import LLM
 from drl.miner.base import Miner
 from drl.reward.base import Reward
@@ -80,8 +82,16 @@ def main(conf: Path) -> None:
         _fail(error)
     except KeyboardInterrupt:
         sys.exit(130)
-    start = hydra.main(version_base="1.3", config_path=str(conf), config_name="config")
-    start(_job)()
+    finished: list[SweptRun] = []
+
+    def job(config: DictConfig) -> None:
+        swept = _job(config)
+        if jobs.is_sweep:
+            finished.append(swept)
+
+    hydra.main(version_base="1.3", config_path=str(conf), config_name="config")(job)()
+    if len(finished) > 1:  # a launcher of another kind runs its jobs elsewhere
+        print_sweep(finished)
 
 
 def preflight(conf: Path, overrides: Sequence[str], *, is_sweep: bool = False) -> None:
@@ -185,9 +195,10 @@ def _check_cuts(parts: Parts) -> None:
 
 
 def _how(key: str, conf: Path) -> str:
-    """The override that chooses a part, with the names it knows."""
+    """The override that chooses a part, with the names it knows; presets of a name not."""
     choice = _CHOICES.get(key, key)
-    return f"{choice}=NAME (known: {', '.join(options(conf, choice.partition('@')[0]))})"
+    names = [n for n in options(conf, choice.partition("@")[0]) if "/" not in n]
+    return f"{choice}=NAME (known: {', '.join(names)})"
 
 
 def _check_settings(plain: Mapping[str, JSON]) -> None:
@@ -205,8 +216,8 @@ def _check_needs(trainer: Trainer, built: Mapping[str, object], conf: Path) -> N
         if group not in built:
             raise ConfigError(
                 f"{group} is not chosen, but {type(trainer).__name__} needs one; "
-                f"add {_how(group, conf)} or start from "
-                f"+experiment=NAME (known: {', '.join(options(conf, 'experiment'))})"
+                f"add {_how(group, conf)}, or +experiment=NAME first, which chooses all parts "
+                "(python run.py --help lists them)"
             )
 
 
@@ -258,14 +269,16 @@ def quieten() -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
-def _job(config: DictConfig) -> None:
+def _job(config: DictConfig) -> SweptRun:
     """One job, in the process that Hydra chose for it."""
-    folder = Path(HydraConfig.get().runtime.output_dir)
-    conf = Path(
-        next(s.path for s in HydraConfig.get().runtime.config_sources if s.provider == "main")
-    )
+    hydra_config = HydraConfig.get()
+    folder = Path(hydra_config.runtime.output_dir)
+    conf = Path(next(s.path for s in hydra_config.runtime.config_sources if s.provider == "main"))
+    overrides = list(hydra_config.overrides.task)
+    if hydra_config.mode is RunMode.MULTIRUN:
+        print(f"\nJob {hydra_config.job.num}: {' '.join(overrides)}", flush=True)
     try:
-        run_config(to_plain(config), conf, folder)
+        return SweptRun(overrides, folder, run_config(to_plain(config), conf, folder))
     except DrlError as error:
         _fail(error)
     except KeyboardInterrupt:

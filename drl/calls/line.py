@@ -67,8 +67,9 @@ class Line(LLM):
 
     @property
     def model(self) -> str:
-        """The model's name."""
-        return self._llm.model
+        """The model's name, with its adapter: bills of before and after a training differ."""
+        name, adapter = self._llm.model, self._llm.adapter
+        return name if adapter is None else f"{name} with {adapter}"
 
     @property
     def identity(self) -> Mapping[str, str]:

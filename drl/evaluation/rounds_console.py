@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
 from drl.evaluation.comparison import HEADLINE, Comparison
-from drl.evaluation.console import cells, print_bill_and_place
+from drl.evaluation.console import cells
 from drl.evaluation.measure import words_of
 from drl.types import JSON
 
@@ -19,7 +18,6 @@ def print_rounds(
     summary: Mapping[str, JSON],
     evaluated: Sequence[Mapping[str, JSON]],
     against_base: Sequence[Comparison],
-    folder: Path,
     labels: Sequence[str],
 ) -> None:
     """What the policy does alone at each point, and its paired difference to the first.
@@ -28,7 +26,6 @@ def print_rounds(
         summary: of the whole.
         evaluated: summaries of the evaluations, that of the start first.
         against_base: the comparisons of all but the first with it.
-        folder: of the run.
         labels: what each point is called.
     """
     console = Console(highlight=False)
@@ -45,7 +42,6 @@ def print_rounds(
     console.print(table)
     for label, comparison in zip(labels[1:], against_base, strict=True):
         console.print(f"{label.capitalize()}: {comparison.verdict}", markup=False)
-    print_bill_and_place(summary, folder)
 
 
 def _difference(comparison: Comparison | None, name: str) -> str:

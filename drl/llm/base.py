@@ -207,6 +207,9 @@ class LLM(ABC):
     in_process: bool = False
     """Whether it runs inside this process and so bills nobody."""
 
+    adapter: str | None = None
+    """What it learned beside the weights of its model, as the config names it."""
+
     keeps_answers: bool = True
     """Whether an answer may be kept and given again; not that of weights that are being trained."""
 

@@ -60,6 +60,7 @@ class HFLLM(LLM):
             raise ConfigError(f"llm.max_batch={max_batch} must be at least 1; use 64")
         if prefix_cache_mb < 0:
             raise ConfigError(f"llm.prefix_cache_mb={prefix_cache_mb} must not be negative; use 0")
+        self.adapter = adapter
         self._source: Source | Held = Source(model, revision, adapter, root, dtype, device)
         self._template = None if chat_template is None else read_template(chat_template)
         self._max_batch = max_batch

@@ -22,6 +22,7 @@ def index_row(card: TaskCard, tree: DialogueTree) -> dict[str, JSON]:
     return {
         "task": card.task_id,
         "trial": card.trial,
+        **({"title": card.title} if card.title else {}),
         "domains": card.domains,
         "score": card.score,
         "goals": [kind for kind, _ in card.goals],

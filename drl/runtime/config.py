@@ -18,6 +18,7 @@ from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 from pydantic import PydanticSchemaGenerationError, TypeAdapter, ValidationError
 
 from drl.errors import ConfigError, DrlError
+from drl.runtime.first_look import AT_MOST, bounded
 from drl.runtime.run_dir import SIDE_KEYS, essence
 from drl.types import JSON
 
@@ -29,7 +30,7 @@ _BARE_KEY = re.compile(r"\w+=")
 
 
 def to_plain(config: DictConfig) -> dict[str, JSON]:
-    """The run's own part of a config, resolved: all but Hydra's node.
+    """The run's own part of a config, resolved and bounded: all but Hydra's node and `at_most`.
 
     Raises:
         ConfigError: a mandatory value is missing or an interpolation leads nowhere.
@@ -46,7 +47,11 @@ def to_plain(config: DictConfig) -> dict[str, JSON]:
     except OmegaConfBaseException as error:
         raise ConfigError(f"{error.full_key}: {' '.join(str(error.msg).split())}") from error
     assert isinstance(plain, dict)
-    return {str(key): value for key, value in plain.items()}
+    settings = {str(key): value for key, value in plain.items()}
+    most = settings.pop(AT_MOST, {})
+    if not isinstance(most, Mapping):
+        raise ConfigError(f"{AT_MOST}={most!r} must hold settings; say {AT_MOST}.KEY=NUMBER")
+    return bounded(settings, most)
 
 
 def config_hash(plain: Mapping[str, JSON]) -> str:
@@ -140,7 +145,8 @@ def _check_node(key: str, node: Mapping[str, JSON]) -> None:
     for name, value in given.items():
         if name not in known:
             raise ConfigError(
-                f"{key}.{name}={value} is not a setting of {target}; known: {', '.join(known)}"
+                f"{key}.{name}={value} is not a setting of {target}; known: {', '.join(known)}; "
+                f"if an experiment sets it, leave it out with ~{key}.{name}"
             )
         if not _is_node(value):
             _check_type(f"{key}.{name}", value, hints[name])

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
+from drl.evaluation.comparison import HEADLINE
 from drl.runtime.metrics import METRICS, read_metrics
 from drl.trainer._evaluations import Evaluations
 from drl.types import JSON
@@ -64,6 +66,20 @@ def evaluated(evaluations: Evaluations) -> list[JSON]:
             evaluations.updates(), evaluations.headlines(), compared, strict=False
         )
     ]
+
+
+def evaluated_in_short(evaluations: Evaluations) -> dict[str, JSON]:
+    """The headline of each point and its paired difference to the start, as a page has room."""
+    shown: dict[str, JSON] = {}
+    compared = [None, *evaluations.against_start()]
+    points = zip(evaluations.updates(), evaluations.headlines(), compared, strict=False)
+    for update, numbers, comparison in points:
+        row = {name: numbers[name] for name in HEADLINE if numbers.get(name) is not None}
+        for name, measure in ({} if comparison is None else comparison.measures).items():
+            if name in HEADLINE and measure.difference is not None:
+                row[f"{name}_minus_start"] = asdict(measure.difference)
+        shown[f"update {update}" if update else "start"] = row
+    return shown
 
 
 def _mean(lines: Sequence[Mapping[str, float]], name: str) -> float | None:

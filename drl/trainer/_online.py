@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from drl.play.cast import Cast
 from drl.ppo.trajectory import Trajectory
 from drl.runtime.progress import progress_bar
 from drl.trainer._cast import playing
+from drl.trainer._curves import NAMED_REWARD
 from drl.trainer._policy import RunPolicy
 from drl.trainer._rollouts import play_all
 from drl.trainer._trajectories import Recorder
@@ -80,7 +82,7 @@ class Player:
                 await play_all(rollout, jobs, cast, keep, bar)
             trajectories = await self._recorded(jobs, trees, cast)
         learned = {trajectory.group for trajectory in trajectories}
-        numbers = _numbers(list(trees.values()))
+        numbers = numbers_of(list(trees.values()))
         numbers["episode/unlearned"] = float(sum(task.id not in learned for task, _ in jobs))
         return Played(trajectories, numbers)
 
@@ -147,8 +149,11 @@ def temperature_of(parts: Parts, task: Task) -> float:
     return sampling.temperature
 
 
-def _numbers(trees: Sequence[DialogueTree]) -> dict[str, float]:
-    """Scores and endings of the dialogues of a batch; broken ones are counted, not scored."""
+def numbers_of(trees: Sequence[DialogueTree]) -> dict[str, float]:
+    """Scores and endings of the dialogues of a batch; broken ones are counted, not scored.
+
+    Of rewards that turns earned there is one number for each name; what nobody earned has none.
+    """
     leaves = [leaf for tree in trees for leaf in tree.leaves()]
     scores = [leaf.score for leaf in leaves if leaf.score is not None]
     steps = [
@@ -163,4 +168,16 @@ def _numbers(trees: Sequence[DialogueTree]) -> dict[str, float]:
         "episode/broken": float(sum(leaf.stop is StopReason.ERROR for leaf in leaves)),
         "episode/at_limit": sum(leaf.stop is StopReason.MAX_TURNS for leaf in leaves) / len(leaves),
         "episode/cut_outputs": sum(step.is_cut for step in steps) / max(1, len(steps)),
+        **_by_name(trees, max(1, len(scores))),
     }
+
+
+def _by_name(trees: Sequence[DialogueTree], num_scored: int) -> dict[str, float]:
+    """What turns of a scored dialogue earned under each name, on average."""
+    sums: dict[str, float] = defaultdict(float)
+    for tree in trees:
+        for leaf in tree.leaves():
+            for node in tree.path(leaf.id) if leaf.score is not None else ():
+                for event in node.events:
+                    sums[f"{NAMED_REWARD}{event.source}"] += event.amount
+    return {name: sums[name] / num_scored for name in sorted(sums)}

@@ -21,7 +21,7 @@ from drl.report.html import write_report
 from drl.runtime.run_dir import RunDir
 from drl.runtime.settings import check_positive
 from drl.trainer._cast import open_switchboard
-from drl.trainer._course import data_of, evaluated, training_of
+from drl.trainer._course import data_of, evaluated, evaluated_in_short, training_of
 from drl.trainer._curves import curves_of
 from drl.trainer._evaluations import Evaluations
 from drl.trainer._finetune import RESUME, start_of
@@ -169,11 +169,11 @@ class OnlineTrainer(Trainer):
             run_dir.write_json(_SUMMARY, {**summary, "seconds": round(seconds, 2)})
         summary = json.loads(summary_file.read_text())
         shutil.rmtree(run_dir.path / RESUME, ignore_errors=True)
-        print_training(summary, run_dir.path)
         labels = [f"update {update}" if update else "start" for update in evaluations.updates()]
         if labels:
             headlines, compared = evaluations.headlines(), evaluations.against_start()
-            print_rounds(summary, headlines, compared, run_dir.path, labels)
+            print_rounds(summary, headlines, compared, labels)
+        print_training(summary, run_dir.path)
         return summary
 
     def _run(self, parts: Parts, run_dir: RunDir, evaluations: Evaluations) -> dict[str, JSON]:
@@ -208,7 +208,8 @@ class OnlineTrainer(Trainer):
             summary["calls"] = calls
         if self.check_forgetting and policy.adapted is not None:
             summary["forgetting"] = check_forgetting(policy.adapted, run_dir)
-        write_report(run_dir.path / "report.html", parts.name, summary, cards(tasks, run_dir))
+        shown = {**summary, "evaluated": evaluated_in_short(evaluations)}
+        write_report(run_dir.path / "report.html", parts.name, shown, cards(tasks, run_dir))
         return summary
 
     def _summary(self, parts: Parts, run_dir: RunDir, evaluations: Evaluations) -> dict[str, JSON]:

@@ -132,7 +132,7 @@ class GRPOTrainer(OnlineTrainer):
     their turn of the same number on (`turn`). `drl.trainer._turn_advantages` says how.
     """
 
-    curves = ("episode/score", "objective/scores", "kl", "entropy", "clip_ratio/region_mean")
+    curves = ("episode/score", "kl", "entropy", "clip_ratio/region_mean")
     at_end = {"last_kl": "kl", "last_entropy": "entropy"}  # noqa: RUF012 as it is of the class
     trained_tokens = "trained_tokens"
 

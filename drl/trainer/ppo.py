@@ -29,7 +29,6 @@ class PPOTrainer(OnlineTrainer):
 
     curves = (
         "episode/score",
-        "objective/scores",
         "objective/kl",
         "policy/entropy_avg",
         "val/explained_variance",

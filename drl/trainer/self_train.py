@@ -15,6 +15,7 @@ from typing import Literal
 
 from drl.errors import ConfigError
 from drl.evaluation.comparison import Comparison, compare_all
+from drl.evaluation.console import print_bill_and_place
 from drl.evaluation.rounds_console import print_rounds
 from drl.evaluation.run_result import read_result
 from drl.llm.base import LLM
@@ -102,7 +103,8 @@ class SelfTrainTrainer(Trainer):
         run_dir.write_json("summary.json", summary)
         labels = ["base", *(f"round {number}" for number in range(1, self.rounds + 1))]
         evaluated = [this.evaluated for this in rounds]
-        print_rounds(summary, evaluated, comparisons, folder, labels)
+        print_rounds(summary, evaluated, comparisons, labels)
+        print_bill_and_place(summary, folder)
         return summary
 
     def _check(self, parts: Parts) -> None:

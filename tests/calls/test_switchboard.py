@@ -30,6 +30,18 @@ def test_siblings_of_one_tick_are_one_request_with_a_seed_each_in_order(tmp_path
     assert answers == [["x/3"], ["y/5"], ["x/1"], ["x/2"]]
 
 
+def test_a_bill_names_the_adapter_with_the_model(tmp_path):
+    async def play():
+        llm = AnsweringLLM()
+        llm.adapter = "outputs/learned"
+        with board(tmp_path) as open_board:
+            await texts(open_board.line(llm, many()), request("x", 1))
+
+    asyncio.run(play())
+    (entry,) = read_entries(tmp_path / "calls.jsonl")
+    assert entry.model == "answering with outputs/learned"
+
+
 def test_a_kept_sample_is_not_asked_again_and_the_others_are(tmp_path):
     async def play(*seeds):
         llm = AnsweringLLM()

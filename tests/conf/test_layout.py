@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import required
 from hydra.utils import get_class
+from omegaconf import OmegaConf
 
 from drl.launch import assemble
 from drl.runtime.compose import compose, options
@@ -49,10 +50,52 @@ def test_every_module_has_a_config(group):
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS)
 def test_every_experiment_builds_also_as_a_tiny_one(experiment):
-    for overrides in ([f"+experiment={experiment}"], [f"+experiment={experiment}", "+debug=tiny"]):
+    for debug in ([], ["+debug=tiny"], ["+debug=tiny_model"]):
+        overrides = [f"+experiment={experiment}", *debug]
         trainer, parts = assemble(to_plain(compose(CONF, overrides)), CONF)
         assert trainer
         assert parts.name == experiment
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS)
+def test_a_first_look_is_small_wherever_an_experiment_plays_or_learns(experiment):
+    plain = to_plain(compose(CONF, [f"+experiment={experiment}", "+debug=tiny_model"]))
+    for dataset in ("dataset", "eval_dataset"):
+        assert plain.get(dataset, {}).get("limit", 0) <= 2
+    for rollout in ("rollout", "eval_rollout"):
+        assert plain.get(rollout, {}).get("max_steps", 0) <= 2
+    trainer = plain["trainer"]
+    for settings in (trainer, trainer.get("learn", {})):
+        assert settings.get("updates", 0) <= 2
+        assert settings.get("evaluate_trials", 0) <= 1
+        assert not settings.get("check_forgetting", False)
+
+
+def test_every_bound_of_a_first_look_is_of_a_setting_that_some_experiment_has():
+    most = OmegaConf.load(CONF / "debug" / "tiny.yaml").at_most
+    bounds = set(_keys(OmegaConf.to_container(most)))
+    for overrides in ([f"+experiment={e}"] for e in EXPERIMENTS):
+        bounds -= set(_keys(to_plain(compose(CONF, overrides))))
+    trainings = to_plain(compose(CONF, ["trainer=sft/cpu", "trainer.source=[]"]))
+    assert bounds <= set(_keys(trainings)), "nothing has such a setting"
+
+
+def _keys(node, prefix=""):
+    for key, value in node.items():
+        yield from _keys(value, f"{prefix}{key}.") if isinstance(value, dict) else [prefix + key]
+
+
+@pytest.mark.parametrize(
+    ("experiment", "trainer"),
+    [
+        *[("text_ppo", each) for each in ("evaluate", "grpo", "collect")],
+        *[("toolwoz_ppo", each) for each in ("evaluate", "grpo", "collect")],
+        *[("toolwoz_self_train_smollm2", each) for each in ("evaluate", "collect")],
+    ],
+)
+def test_what_an_experiment_trains_with_goes_when_another_trainer_is_chosen(experiment, trainer):
+    config = compose(CONF, [f"+experiment={experiment}", f"trainer={trainer}"])
+    assert assemble(to_plain(config), CONF)
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS)

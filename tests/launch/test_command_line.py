@@ -131,6 +131,10 @@ def test_a_sweep_gives_each_job_a_folder_of_its_own(tmp_path):
         f"hydra.sweep.dir={tmp_path}",
     )
     assert done.returncode == 0, done.stderr
+    for beam in (2, 4):
+        job = f"+experiment=toolwoz_josh +debug=tiny rollout.beam_size={beam}"
+        assert done.stdout.count(job) == 1, "each table stands below what it is of"
+    assert done.stdout.rstrip().splitlines()[-1].startswith("Task by task: ")
     beams = [
         json.loads(path.read_text())["config"]["rollout"]["beam_size"]
         for path in tmp_path.glob("*/provenance.json")

@@ -14,10 +14,10 @@ from report.synthetic import card_and_goals, josh_tree, run_of_trees, scored
 from drl.errors import RunError
 from drl.report.html import write_report
 from drl.report.index import index_row
-from drl.report.task_card import TaskCard
+from drl.report.task_card import TaskCard, card_of
 from drl.tree.codec import to_line
 from drl.tree.dialogue_tree import DialogueTree
-from drl.types import Role, StopReason, Turn
+from drl.types import Brief, Role, StopReason, Task, Turn
 
 CHUNK = re.compile(r'<script type="text/plain" id="tree-(\d+)">([^<]*)</script>')
 ISLAND = '<script type="application/json" id="%s">'
@@ -162,3 +162,10 @@ def test_a_run_that_breaks_while_writing_leaves_the_old_report(tmp_path: Path):
 def test_a_folder_that_is_not_there_is_one_clear_error(tmp_path: Path):
     with pytest.raises(RunError, match="the report cannot be written"):
         write_report(tmp_path / "missing" / "report.html", "run", {}, [])
+
+
+def test_a_prompt_is_named_by_what_it_says_and_a_task_with_a_brief_by_its_id():
+    said = Task("0", "all", Brief((), human_turns=("Tell me about the sea.",)), ())
+    assert index_row(card_of(said, small_tree()), small_tree())["title"] == "Tell me about the sea."
+    briefed = Task("T1", "all", Brief(("Find a hotel.",), human_turns=("Hi",)), ())
+    assert "title" not in index_row(card_of(briefed, small_tree()), small_tree())

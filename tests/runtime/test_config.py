@@ -22,7 +22,8 @@ SINGLE = {
         ({"max_steps": None}, "rollout.max_steps=None must be int"),
         (
             {"beam_size": 8},
-            "rollout.beam_size=8 is not a setting of .* known: max_steps, max_calls, concurrency",
+            "rollout.beam_size=8 is not a setting of .* known: max_steps, max_calls, concurrency; "
+            "if an experiment sets it, leave it out with ~rollout.beam_size",
         ),
         ({"_target_": "drl.rollout.nothing.X"}, "rollout._target_=drl.rollout.nothing.X"),
     ],

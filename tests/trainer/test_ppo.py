@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from drl.errors import ConfigError, RunError
@@ -88,6 +90,18 @@ def test_weights_of_the_model_itself_are_saved_whole(game, tmp_path, train):
     assert summary_of(after)["n_errors"] == 0
 
 
+def test_rewards_of_several_names_are_told_and_drawn_apart(game, tmp_path):
+    rules = next(each for each in game if each.startswith("reward.function")).split(":")[0]
+    folder = play(game, tmp_path / "run", f"{rules}:named")
+    for line in metrics_of(folder):
+        both = line["reward/early"] + line["reward/always"]
+        assert both == pytest.approx(line["episode/score"])
+        assert line["reward/always"] == pytest.approx(0.25)
+    drawn = summary_of(folder)["curves"]["rewards by name"]["lines"]
+    assert set(drawn) == {"early", "always"}
+    assert drawn["always"]["y"] == pytest.approx([0.25, 0.25])
+
+
 def test_rewards_inside_a_text_reach_their_tokens(game, tmp_path):
     folder = play(game, tmp_path / "run", *_by_places(game), "trainer.updates=1")
     (line,) = metrics_of(folder)
@@ -95,7 +109,7 @@ def test_rewards_inside_a_text_reach_their_tokens(game, tmp_path):
     assert line["num_tokens"] > line["num_turns"]
 
 
-def test_the_policy_is_evaluated_before_and_after_on_what_it_does_not_learn(game, tmp_path):
+def test_the_policy_is_evaluated_before_and_after_on_what_it_does_not_learn(game, tmp_path, capsys):
     folder = play(
         game,
         tmp_path / "run",
@@ -107,6 +121,13 @@ def test_the_policy_is_evaluated_before_and_after_on_what_it_does_not_learn(game
     assert [each["update"] for each in evaluated] == [0, 1, 2]
     assert all(each["n_tasks"] == 2 for each in evaluated)
     assert "against_start" in evaluated[2]
+    told = capsys.readouterr().out
+    assert told.count("Run: ") == told.count("Report: ") == 1
+    page = (folder / "report.html").read_text()
+    shown = json.loads(page.split('id="summary">')[1].split("</script>")[0])["summary"]["evaluated"]
+    assert list(shown) == ["start", "update 1", "update 2"]
+    assert "mean_reward_minus_start" in shown["update 2"]
+    assert str(tmp_path) not in json.dumps(shown)
 
 
 def test_an_evaluation_that_a_budget_cut_is_finished_by_the_next_start(game, tmp_path):

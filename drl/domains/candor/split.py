@@ -27,6 +27,7 @@ _HELD_OUT: Final[Mapping[str, Sequence[str]]] = {
 }
 _SHARES_PEOPLE: Final = "shares people with a held-out conversation"
 _NOT_CHOSEN: Final = "in no part"
+_TOO_MANY: Final = "beyond division.per_part"
 
 
 def place(conversation_id: str) -> float:
@@ -50,7 +51,8 @@ class DivisionSettings:
     usable ones in the order of their ids, counted from 0, negative from the end, as `positions`
     gives them for each part; of overlapping ones the part named first has it. Conversations that
     share a person with one of test are in no part with drop_shared=test; with held_out, those
-    neither that share one with val.
+    neither that share one with val. Of what is then in a part, `per_part` stay, drawn as by chance
+    (None: all).
     """
 
     by: Literal["hash", "file", "position"]
@@ -59,6 +61,7 @@ class DivisionSettings:
     drop_shared: Literal["none", "test", "held_out"]
     file: str | None
     positions: dict[str, list[int | None]] | None
+    per_part: int | None
 
     def __post_init__(self) -> None:
         """Check the settings against each other."""
@@ -71,6 +74,8 @@ class DivisionSettings:
                 f"test_share={self.test_share} and val_share={self.val_share} leave nothing to "
                 "train on; lower them"
             )
+        if self.per_part is not None and self.per_part < 1:
+            raise ConfigError(f"per_part={self.per_part} must be at least 1; use null for all")
         for rule, value in (("file", self.file), ("position", self.positions)):
             name = "file" if rule == "file" else "positions"
             if (self.by == rule) != (value is not None):
@@ -115,6 +120,10 @@ def divide(
         for name in _sharing(people, parts, held_out):
             del parts[name]
             left_out[name] = _SHARES_PEOPLE
+    if settings.per_part is not None:
+        for name in _beyond(settings.per_part, parts):
+            del parts[name]
+            left_out[name] = _TOO_MANY
     return Division(parts, left_out)
 
 
@@ -177,3 +186,9 @@ def _sharing(
         for name, part in parts.items()
         if part in earlier and not known.isdisjoint(people[name])
     ]
+
+
+def _beyond(most: int, parts: Mapping[str, str]) -> Sequence[str]:
+    """Conversations that are too many for their part."""
+    drawn = sorted(parts, key=place)
+    return [name for part in PARTS for name in [n for n in drawn if parts[n] == part][most:]]

@@ -143,8 +143,9 @@ function markText(value, step) {
   if (Math.abs(value) < step / 2) return "0";
   const size = Math.max(Math.abs(value), step);
   if (size >= 1e5) return value.toLocaleString("en-US", { notation: "compact", maximumSignificantDigits: 3 });
-  if (step < 1e-4) return value.toExponential(1);
-  return value.toLocaleString("en-US", { maximumFractionDigits: Math.max(0, -Math.floor(Math.log10(step) + 1e-9)) });
+  const decimals = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+  if (size < 1e-3) return value.toExponential(Math.max(1, Math.floor(Math.log10(size)) + decimals));
+  return value.toLocaleString("en-US", { maximumFractionDigits: Math.min(20, decimals) });
 }
 
 function axisMarks(axes, name) {

@@ -26,7 +26,7 @@ function branchCount(row) {
 }
 
 function searchText(row) {
-  row.haystack ??= [row.task, `trial ${row.trial}`, ...row.domains, ...row.goals, row.goal_words].join(" ").toLowerCase();
+  row.haystack ??= [row.task, row.title ?? "", `trial ${row.trial}`, ...row.domains, ...row.goals, row.goal_words].join(" ").toLowerCase();
   return row.haystack;
 }
 
@@ -148,7 +148,7 @@ function listRow(row) {
   return html(
     "tr",
     { on: { click: (event) => event.target.closest("a") || (location.hash = address) } },
-    html("td", null, html("a", { href: address, dir: "auto" }, row.task), row.trial > 0 && html("span", { class: "quiet" }, ` · ${row.trial}`)),
+    html("td", null, html("a", { href: address, dir: "auto" }, row.task), row.trial > 0 && html("span", { class: "quiet" }, ` · ${row.trial}`), row.title && html("span", { class: "quiet", dir: "auto", title: row.title }, ` ${row.title}`)),
     html("td", { class: "domains", dir: "auto" }, row.domains.join(", ")),
     html("td", null, html("span", { class: "goal-marks" }, row.goal_states.map((state, goal) => goalDot(state, row.goals[goal])))),
     html("td", { class: "figure score" }, row.score === null ? html("span", { class: "quiet" }, "unscored") : scoreCell(row.score)),

@@ -54,6 +54,13 @@ const LABELS = {
   user_llm: "Customer's model",
   tokens_cached: "Of these cached",
   cached_samples: "Answers from the cache",
+  last_kl: "Last KL from the start (estimated from samples, so it may be below 0)",
+  "episode/score": "Score of a dialogue",
+  "objective/kl": "KL from the start (k1, may be below 0)",
+  kl: "KL from the start (k3)",
+  "policy/entropy_avg": "Entropy, nats a token",
+  entropy: "Entropy, nats a token",
+  "val/explained_variance": "Variance that values explain",
 };
 
 /** A key of JSON as a label: `mean_reward` reads "Mean reward"; other text stays as it is. */

@@ -15,7 +15,7 @@ from drl.errors import ConfigError, DataError
 
 def settings(**changed: object) -> DivisionSettings:
     given = {"by": "hash", "test_share": 0.2, "val_share": 0.2, "drop_shared": "none"}
-    given |= {"file": None, "positions": None}
+    given |= {"file": None, "positions": None, "per_part": None}
     return DivisionSettings(**given | changed)  # type: ignore[arg-type]
 
 
@@ -49,6 +49,13 @@ def test_positions_follow_the_order_of_ids_and_leave_others_out():
 def test_where_positions_overlap_the_part_named_first_has_the_conversation():
     division = divide(FIVE, by_position(val=[-3, None], train=[0, 4]))
     assert division.parts == {"c3": "val", "c4": "val", "c5": "val", "c1": "train", "c2": "train"}
+
+
+def test_a_first_look_takes_a_few_of_each_part():
+    whole, few = divide(strangers(200), settings()), divide(strangers(200), settings(per_part=3))
+    assert sorted(few.parts.values()) == ["test"] * 3 + ["train"] * 3 + ["val"] * 3
+    assert few.parts.items() <= whole.parts.items()
+    assert set(few.left_out.values()) == {"beyond division.per_part"}
 
 
 @pytest.mark.parametrize("drop", ["test", "held_out"])
