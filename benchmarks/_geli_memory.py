@@ -78,7 +78,7 @@ def _random_embeddings(folder: Path, num_sessions: int) -> Sequence[np.ndarray]:
         for start in range(0, num_sessions, together):
             num_rows = min(together, num_sessions - start) * AGENT_TURNS
             rows = rng.standard_normal((num_rows, WIDTH), dtype=np.float32)
-            writer.append(str(start), rows)
+            writer.append({str(start): rows})
     matrix = store.matrix()
     return [
         matrix[number * AGENT_TURNS : (number + 1) * AGENT_TURNS] for number in range(num_sessions)

@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 
 _TURNS_AT_ONCE = 256
-"""Turns of one chunk: texts of like length are batched within it, and a kill loses no more."""
+"""Turns of one chunk: texts of like length are batched within it, and a kill loses no more.
+
+Chunks are stored as a whole, so a run that goes on has the very batches of one that was not ended.
+"""
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,7 @@ class Embedded:
     def of(self, session_id: str) -> NDArray[np.floating]:
         """The embeddings [T, d] of the agent turns of a session, in order."""
         span = self.spans[session_id]
-        return self.matrix[span.start : span.start + span.num_rows]
+        return self.matrix[span.start : span.end]
 
 
 def embed(
@@ -64,7 +67,8 @@ def embed(
         version: of the data that the sessions come from.
 
     Raises:
-        DataError: two sessions share an id, or the store cannot be written or read.
+        DataError: two sessions share an id, the store cannot be written or read, or holds other
+            rows than were written.
         ConfigError: as `encoder.embed`.
     """
     digests = {session.id: _digest(session) for session in sessions}
@@ -81,7 +85,9 @@ def embed(
             }
             _fill(writer, new, encoder, text_format)
             known = writer.spans
-    return Embedded(store.matrix(), {name: known[digest] for name, digest in digests.items()})
+    used = {name: known[digest] for name, digest in digests.items()}
+    store.check(used.values())
+    return Embedded(store.matrix(), used)
 
 
 def _fill(
@@ -92,9 +98,9 @@ def _fill(
     with progress_bar("Embedding turns", num_turns) as bar:
         for chunk in _chunks(new):
             rows = _rows(list(chunk.values()), encoder, text_format)
-            for (digest, session), part in zip(chunk.items(), rows, strict=True):
-                writer.append(digest, part)
-                bar.advance(len(part), note=session.id)
+            parts = dict(zip(chunk, rows, strict=True))
+            writer.append(parts)
+            bar.advance(sum(map(len, parts.values())), note=next(reversed(chunk.values())).id)
     if encoder.num_cut:
         _LOG.warning(
             "%d agent turns are longer than the encoder can read; the last part of each stands "

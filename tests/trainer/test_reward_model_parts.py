@@ -43,7 +43,7 @@ def stuff(given=None, **targets):
     given = given or sessions()
     rows, spans = [], {}
     for each in given:
-        spans[each.id] = Span(len(rows), len(each.agent_turns))
+        spans[each.id] = Span(len(rows), len(each.agent_turns), None)
         rows += [[len(each.turns[at].text.split()), at / 8] for at in each.agent_turns]
     embedded = Embedded(np.array(rows, dtype=np.float32), spans)
     return material(given, embedded, targets, "cpu")

@@ -1,6 +1,7 @@
 """Embeddings of sessions on disk: made once, found again, whole after a kill, small in memory."""
 
 import json
+import os
 import tracemalloc
 from dataclasses import replace
 
@@ -124,11 +125,124 @@ def test_a_store_that_lost_rows_is_told(tmp_path):
         made(SESSIONS, CountingEncoder(), tmp_path)
 
 
-def test_an_index_that_cannot_be_read_is_told(tmp_path):
+def test_a_store_that_lost_rows_is_not_filled_up_with_zeros(tmp_path):
+    made(SESSIONS[:1], CountingEncoder(), tmp_path)
+    rows = the_store(tmp_path) / "rows.bin"
+    rows.write_bytes(rows.read_bytes()[:-1])
+    with pytest.raises(DataError, match="so it was cut; remove"):
+        made(SESSIONS, CountingEncoder(), tmp_path)  # which has more to write there
+    assert rows.stat().st_size == 3 * 4 * 4 - 1
+
+
+def in_old_form(folder):
+    """The index as it was before there were checksums."""
+    index = folder / "sessions.jsonl"
+    told = [json.loads(line) for line in index.read_text().splitlines()]
+    keys = ("session", "start", "num_rows")
+    index.write_text("".join(json.dumps({key: of[key] for key in keys}) + "\n" for of in told))
+
+
+def test_a_store_without_checksums_is_read_as_it_is_and_appended_to(tmp_path):
+    made(SESSIONS[:2], CountingEncoder(), tmp_path)
+    in_old_form(the_store(tmp_path))
+    check(made(SESSIONS[:2], CountingEncoder(stop_at=0), tmp_path), SESSIONS[:2])
+    check(made(SESSIONS, CountingEncoder(), tmp_path), SESSIONS)
+
+
+def test_rows_that_are_not_those_written_are_told(tmp_path):
     made(SESSIONS, CountingEncoder(), tmp_path)
-    (the_store(tmp_path) / "sessions.jsonl").write_text(json.dumps({"session": "x"}) + "\n")
+    rows = the_store(tmp_path) / "rows.bin"
+    data = bytearray(rows.read_bytes())
+    data[3 * 4 * 4 + 1] ^= 1  # a bit of the second session's first number
+    rows.write_bytes(data)
+    with pytest.raises(DataError, match="rows 3 to 5 are not what was written there; remove"):
+        made(SESSIONS, CountingEncoder(), tmp_path)
+    made(SESSIONS[:1], CountingEncoder(), tmp_path)  # what is not used does not matter
+
+
+def test_rows_of_an_old_store_that_are_no_numbers_are_told(tmp_path):
+    made(SESSIONS, CountingEncoder(), tmp_path)
+    in_old_form(the_store(tmp_path))
+    rows = the_store(tmp_path) / "rows.bin"
+    rows.write_bytes(b"\xff" * rows.stat().st_size)
+    with pytest.raises(DataError, match="rows 0 to 3 are no finite numbers; remove"):
+        made(SESSIONS, CountingEncoder(), tmp_path)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e6])
+def test_numbers_that_cannot_be_stored_are_not_kept(tmp_path, value):
+    encoder = SameNumberEncoder(value)
+    with pytest.raises(DataError, match="not finite as float16; set trainer.encoder.dtype=float32"):
+        made(SESSIONS, encoder, tmp_path)
+    assert (the_store(tmp_path) / "sessions.jsonl").read_bytes() == b""
+
+
+class SameNumberEncoder(CountingEncoder):
+    """Gives one number all over, in halves."""
+
+    stored_as = "float16"
+
+    def __init__(self, number: float) -> None:
+        super().__init__(4)
+        self.number = number
+
+    def embed(self, texts):
+        return np.full((len(texts), 4), self.number, np.float32)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"session": "x"},
+        {"session": "x", "start": -1, "num_rows": 2},
+        {"session": "x", "start": 25, "num_rows": 1},  # the last session ends at row 26
+        {"session": "x", "start": 26, "num_rows": -1},
+        {"session": "x", "start": 27, "num_rows": 1},
+    ],
+)
+def test_an_index_that_cannot_be_right_is_told(tmp_path, line):
+    made(SESSIONS, CountingEncoder(), tmp_path)
+    with (the_store(tmp_path) / "sessions.jsonl").open("a") as index:
+        index.write(json.dumps(line) + "\n")
     with pytest.raises(DataError, match=r"sessions\.jsonl: cannot be read"):
         made(SESSIONS, CountingEncoder(), tmp_path)
+
+
+def test_a_store_that_has_all_is_not_written_to(tmp_path):
+    made(SESSIONS, CountingEncoder(), tmp_path)
+    before = {file: file.stat().st_mtime_ns for file in the_store(tmp_path).iterdir()}
+    made(SESSIONS, CountingEncoder(), tmp_path)
+    assert before == {file: file.stat().st_mtime_ns for file in the_store(tmp_path).iterdir()}
+    (the_store(tmp_path) / "about.json").unlink()  # so there is something to write
+    made(SESSIONS, CountingEncoder(), tmp_path)
+    assert json.loads((the_store(tmp_path) / "about.json").read_text())["data_version"] == "1"
+
+
+def test_a_run_that_goes_on_embeds_in_the_batches_of_one_that_was_not_ended(tmp_path, monkeypatch):
+    sessions = [session(str(number), 200) for number in range(5)]  # chunks of 300 and 200 turns
+    whole = CountingEncoder()
+    made(sessions, whole, tmp_path / "whole")
+    first = CountingEncoder()
+    with monkeypatch.context() as patched:
+        # the disk is full within the first chunk, after its first session
+        patched.setattr("os.write", full_after(1, os.write))
+        with pytest.raises(DataError, match="cannot be written"):
+            made(sessions, first, tmp_path / "ended")
+    second = CountingEncoder()
+    check(made(sessions, second, tmp_path / "ended"), sessions)
+    assert second.asked == whole.asked
+
+
+def full_after(num_writes, write):
+    left = [num_writes]
+
+    def one(file, data):
+        if not left[0]:
+            raise OSError(28, "No space left on device")
+        left[0] -= 1
+        return write(file, data)
+
+    return one
 
 
 def test_a_folder_that_cannot_be_written_is_told(tmp_path):
