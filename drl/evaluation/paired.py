@@ -64,6 +64,11 @@ def holm(differences: Sequence[Difference]) -> list[Difference]:
     return corrected
 
 
+def smallest_p(num_tasks: int) -> float:
+    """The least that the test of so many tasks can give: all differences have one sign."""
+    return min(1.0, 2.0 ** (1 - num_tasks))
+
+
 def _sign_flip_p(gaps: np.ndarray) -> float:
     """Exact for few tasks, else seeded draws."""
     if gaps.size < 2 or not gaps.any():

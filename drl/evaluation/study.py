@@ -28,11 +28,15 @@ TIE = "tie"
 
 
 class Item(BaseModel):
-    """What an item of the form is: the sample's id, and whose answer each letter stands for."""
+    """What an item of the form is: the sample's id, and whose answer each letter stands for.
+
+    `conversation` is that of the sample; None: its own.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str
+    conversation: str | None = None
     candidates: Mapping[str, str]
 
 
@@ -83,7 +87,9 @@ def blind(
     for number, sample in enumerate(drawn, start=1):
         hidden = Random(derive(seed, "letters", sample.id)).sample(names, len(names))
         letters = dict(zip(ascii_lowercase, hidden, strict=False))
-        items[str(number)] = Item(id=sample.id, candidates=letters)
+        items[str(number)] = Item(
+            id=sample.id, conversation=sample.conversation, candidates=letters
+        )
         shown.append(_shown(str(number), sample, letters))
     page: dict[str, JSON] = {"criteria": dict(criteria), "raters": num_raters, "items": shown}
     # the seed too: another one gives other letters

@@ -31,11 +31,13 @@ class _Sheet(BaseModel):
 class Choice:
     """What one rater said of one item by one criterion.
 
-    `candidate` is a name, or TIE; `first` is whose answer stood first on the screen.
+    `candidate` is a name, or TIE; `first` is whose answer stood first on the screen;
+    `conversation` is what the item may share with others.
     """
 
     rater: str
     item: str
+    conversation: str
     criterion: str
     candidate: str
     first: str
@@ -106,6 +108,7 @@ def _choices(key: Key, path: Path, sheet: _Sheet) -> Iterator[Choice]:
             yield Choice(
                 rater=sheet.rater,
                 item=item.id,
+                conversation=item.conversation or item.id,
                 criterion=criterion,
                 candidate=item.candidates.get(letter, TIE),
                 first=item.candidates[judged.order[0]],

@@ -9,19 +9,24 @@ from drl.evaluation.intervals import Estimate
 from drl.evaluation.study import TIE
 from drl.evaluation.study_result import StudyResult
 
+_CLEAR = 0.05
+"""Below this a p value is commonly taken for a difference."""
+
 
 def print_study(result: StudyResult) -> None:
     """Percent chosen by criterion, then differences, then what the numbers are of."""
     console = Console(highlight=False)
     names = list(result.best_on)
-    chosen = Table("percent chosen", show_edge=False)
+    chosen = Table(show_edge=False)
+    chosen.add_column("percent chosen", no_wrap=True)
     for name in (*names, "no difference", "alpha"):
         chosen.add_column(name, justify="right")
     for criterion, of in result.criteria.items():
         shares = [_percent(of.chosen.get(name)) for name in (*names, TIE)]
         chosen.add_row(criterion, *shares, _plain(of.alpha))
     console.print(chosen)
-    gaps = Table(f"minus {result.base}, points", show_edge=False)
+    gaps = Table(show_edge=False)
+    gaps.add_column(f"minus {result.base}, points", no_wrap=True)
     for column in ("candidate", "difference", "95 % interval", "p (Holm)"):
         gaps.add_column(column, justify="right")
     for criterion, of in result.criteria.items():
@@ -41,10 +46,19 @@ def _small_print(result: StudyResult) -> list[str]:
     best = ", ".join(f"{name} {count}" for name, count in result.best_on.items())
     lines = [
         "",
-        f"{result.num_items} items, raters {', '.join(result.raters)}; intervals are over items.",
+        f"{result.num_items} items of {result.num_conversations} conversations, raters "
+        f"{', '.join(result.raters)}; intervals are over conversations.",
         f"Chosen most on, of {len(result.criteria)} criteria: {best}.",
         f"Agreement over all criteria (Krippendorff's alpha): {_plain(result.alpha)}.",
     ]
+    if result.smallest_p_holm > _CLEAR:
+        lines.append(
+            f"warning: of {result.num_conversations} conversations no p (Holm) can be below "
+            f"{result.smallest_p_holm:.2g}, so nothing can be shown; have more conversations judged, "
+            "or by fewer criteria."
+        )
+    if len(result.raters) < 2:
+        lines.append("warning: one rater alone; nobody knows whether another would agree.")
     if result.missing_raters:
         lines.append(f"No answers from raters {', '.join(result.missing_raters)}.")
     first = result.first_shown

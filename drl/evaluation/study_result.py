@@ -1,19 +1,20 @@
 """What a study found: who was chosen how often, how surely, and how far raters agree.
 
-A candidate's share of an item is that of its raters who chose it; intervals and tests are over
-items, since raters of one item saw the same two answers.
+A candidate's share of a conversation is that of the choices in it that fell on it; intervals and
+tests are over conversations, since raters of one item saw the same answers, and items of one
+conversation the same people.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from drl.errors import ConfigError
 from drl.evaluation.agreement import krippendorff_alpha
 from drl.evaluation.intervals import Estimate, mean_over_tasks, to_json
-from drl.evaluation.paired import Difference, holm, paired_difference
+from drl.evaluation.paired import Difference, holm, paired_difference, smallest_p
 from drl.evaluation.study import TIE, Key
 from drl.evaluation.study_answers import Choice
 from drl.types import JSON
@@ -48,6 +49,7 @@ class StudyResult:
 
     base: str
     num_items: int
+    num_conversations: int
     raters: Sequence[str]
     missing_raters: Sequence[str]
     criteria: Mapping[str, CriterionResult]
@@ -56,13 +58,21 @@ class StudyResult:
     chance_first: float
     best_on: Mapping[str, int]
 
+    @property
+    def smallest_p_holm(self) -> float:
+        """The least that the first of all comparisons could have come to, whatever was chosen."""
+        num_comparisons = sum(len(of.against_base) for of in self.criteria.values())
+        return min(1.0, num_comparisons * smallest_p(self.num_conversations))
+
     def to_json(self) -> dict[str, JSON]:
         """The result as `results.json` holds it."""
         return {
             "base": self.base,
             "n_items": self.num_items,
+            "n_conversations": self.num_conversations,
             "raters": self.raters,
             "missing_raters": self.missing_raters,
+            "smallest_p_holm": self.smallest_p_holm,
             "criteria": {name: _criterion_json(of) for name, of in self.criteria.items()},
             "alpha": to_json(self.alpha),
             "first_shown": to_json(self.first_shown),
@@ -85,7 +95,6 @@ def analyse(key: Key, choices: Sequence[Choice], base: str | None) -> StudyResul
         raise ConfigError(f"--base {base}: is unknown; known: {', '.join(key.candidates)}")
     shares = {name: _shares(key, choices, name) for name in key.criteria}
     against = _against(key, shares, base)
-    units = {name: _units(choices, name) for name in key.criteria}
     criteria = {
         name: CriterionResult(
             question=question,
@@ -95,7 +104,7 @@ def analyse(key: Key, choices: Sequence[Choice], base: str | None) -> StudyResul
                 if (estimate := mean_over_tasks(shares[name][who]))
             },
             against_base=against[name],
-            alpha=krippendorff_alpha({item: [unit] for item, unit in units[name].items()}),
+            alpha=_alpha(choices, [name]),
         )
         for name, question in key.criteria.items()
     }
@@ -104,10 +113,11 @@ def analyse(key: Key, choices: Sequence[Choice], base: str | None) -> StudyResul
     return StudyResult(
         base=base,
         num_items=len({choice.item for choice in choices}),
+        num_conversations=len({choice.conversation for choice in choices}),
         raters=raters,
         missing_raters=[rater for rater in all_raters if rater not in raters],
         criteria=criteria,
-        alpha=_pooled_alpha(units),
+        alpha=_alpha(choices, key.criteria),
         first_shown=_first_shown(choices),
         chance_first=1 / len(key.candidates),
         best_on=_best_on(key, criteria),
@@ -135,36 +145,30 @@ def _against(
 def _shares(
     key: Key, choices: Sequence[Choice], criterion: str
 ) -> Mapping[str, Mapping[str, list[float]]]:
-    """By candidate and TIE: item -> 1 or 0 for each rater."""
+    """By candidate and TIE: conversation -> 1 or 0 for each choice."""
     found: dict[str, dict[str, list[float]]] = {name: {} for name in (*key.candidates, TIE)}
     for choice in choices:
         if choice.criterion == criterion:
-            for name, by_item in found.items():
-                by_item.setdefault(choice.item, []).append(float(choice.candidate == name))
+            for name, shares in found.items():
+                shares.setdefault(choice.conversation, []).append(float(choice.candidate == name))
     return found
 
 
-def _units(choices: Sequence[Choice], criterion: str) -> Mapping[str, list[str]]:
-    found: dict[str, list[str]] = defaultdict(list)
+def _alpha(choices: Sequence[Choice], criteria: Collection[str]) -> Estimate | None:
+    """The agreement on some criteria; units, an item by a criterion, are drawn by conversation."""
+    units: dict[str, dict[tuple[str, str], list[str]]] = defaultdict(lambda: defaultdict(list))
     for choice in choices:
-        if choice.criterion == criterion:
-            found[choice.item].append(choice.candidate)
-    return found
-
-
-def _pooled_alpha(units: Mapping[str, Mapping[str, list[str]]]) -> Estimate | None:
-    by_item: dict[str, list[list[str]]] = defaultdict(list)
-    for of_criterion in units.values():
-        for item, unit in of_criterion.items():
-            by_item[item].append(unit)
-    return krippendorff_alpha(by_item)
+        if choice.criterion in criteria:
+            unit = units[choice.conversation][choice.item, choice.criterion]
+            unit.append(choice.candidate)
+    return krippendorff_alpha({name: list(of.values()) for name, of in units.items()})
 
 
 def _first_shown(choices: Sequence[Choice]) -> Estimate | None:
     found: dict[str, list[float]] = defaultdict(list)
     for choice in choices:
         if choice.candidate != TIE:
-            found[choice.item].append(float(choice.candidate == choice.first))
+            found[choice.conversation].append(float(choice.candidate == choice.first))
     return mean_over_tasks(found)
 
 

@@ -1,12 +1,13 @@
 """What several systems said in the same place, for people to judge: a JSON object a line.
 
-{"id": "...", "context": [{"role": "user", "content": "..."}, ...],
+{"id": "...", "conversation": "...", "context": [{"role": "user", "content": "..."}, ...],
  "candidates": {"base": "...", "trained": "..."}}
+
+Samples of one conversation tell less than as many of several; without a conversation each is one.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +15,7 @@ from typing import NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from drl.errors import DataError
+from drl.runtime.run_file import replace_file
 
 PAIRED_SAMPLES = Path("data") / "paired_samples.jsonl"
 """Where a run keeps them, below its folder."""
@@ -29,11 +31,15 @@ class Message(BaseModel):
 
 
 class PairedSample(BaseModel):
-    """A place in a conversation and what each candidate answered there, by the candidate's name."""
+    """A place in a conversation and what each candidate answered there, by the candidate's name.
+
+    `conversation` names what it shares with others; None: nothing.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str = Field(min_length=1)
+    conversation: str | None = Field(default=None, min_length=1)
     context: tuple[Message, ...]
     candidates: Mapping[str, str] = Field(min_length=2)
 
@@ -45,9 +51,8 @@ class _Place(NamedTuple):
 
 def write_samples(path: Path, samples: Sequence[PairedSample]) -> None:
     """Write samples so that `read_samples` reads them."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lines = [json.dumps(sample.model_dump(mode="json"), ensure_ascii=False) for sample in samples]
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    lines = [sample.model_dump_json(exclude_none=True) for sample in samples]
+    replace_file(path, "".join(f"{line}\n" for line in lines).encode())
 
 
 def read_samples(source: Path) -> list[PairedSample]:
@@ -90,5 +95,6 @@ def _sample(path: Path, number: int, line: bytes) -> PairedSample:
         where = ".".join(map(str, fault["loc"]))
         raise DataError(
             f"{path} line {number}: {where or 'the line'}: {fault['msg']}; a line is "
-            '{"id": ..., "context": [{"role": ..., "content": ...}], "candidates": {NAME: TEXT}}'
+            '{"id": ..., "conversation": ..., "context": [{"role": ..., "content": ...}], '
+            '"candidates": {NAME: TEXT}}'
         ) from error

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from math import isfinite, nan
 from pathlib import Path
 
-from drl.runtime.drafts import drafted_file
 from drl.runtime.lines import LineFile, whole_lines
+from drl.runtime.run_file import replace_file
 
 METRICS = "metrics.jsonl"
 
@@ -32,12 +32,17 @@ def add_metrics(lines: LineFile, update: int, numbers: Mapping[str, float]) -> N
 
 
 def keep_metrics(metrics: Path, last_update: int) -> None:
-    """Drop the lines of updates after this one: they are made again."""
+    """Drop the lines of updates after this one: they are made again.
+
+    Raises:
+        RunError: the file cannot be written.
+    """
     if not metrics.exists():
         return
-    kept = [line for _, line in whole_lines(metrics) if json.loads(line)["update"] <= last_update]
-    with drafted_file(metrics, is_shared=False) as draft:
-        draft.write_bytes(b"".join(kept))
+    lines = [line for _, line in whole_lines(metrics)]
+    kept = [line for line in lines if json.loads(line)["update"] <= last_update]
+    if len(kept) < len(lines):
+        replace_file(metrics, b"".join(kept))
 
 
 def _numbers(line: bytes) -> dict[str, float]:

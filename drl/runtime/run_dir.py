@@ -24,7 +24,7 @@ from filelock import FileLock, Timeout
 from omegaconf import OmegaConf
 
 from drl.errors import RunError
-from drl.runtime.drafts import drafted_file
+from drl.runtime.run_file import replace_file
 from drl.types import JSON
 
 Config = Mapping[str, JSON]
@@ -167,14 +167,7 @@ class RunDir:
     def write(self, name: str, text: str) -> Path:
         """Replace a small file as a whole, so that a reader never meets half of it."""
         target = self.path / name
-        try:
-            with drafted_file(target, is_shared=False) as draft:
-                draft.write_text(text)
-        except OSError as error:
-            raise RunError(
-                f"{target}: cannot be written ({error.strerror}); make room and start the same "
-                "command again"
-            ) from error
+        replace_file(target, text.encode())
         return target
 
     def write_json(self, name: str, value: Mapping[str, JSON]) -> Path:

@@ -28,7 +28,7 @@ from drl.evaluation.policy_course import (
 )
 from drl.evaluation.study_samples import Message, PairedSample
 from drl.trainer._policy_measures import Measured
-from drl.trainer._policy_replies import Said, human_reply_to
+from drl.trainer._policy_replies import Said, conversation_of, human_reply_to
 from drl.types import JSON, Role
 
 RULE = (
@@ -166,7 +166,14 @@ def paired_samples(start: Sequence[Said], after: Sequence[Said] | None) -> list[
         context = tuple(
             Message(role=_BASIC[turn.role], content=turn.text or "") for turn in said.task.opening
         )
-        found.append(PairedSample(id=task_id, context=context, candidates=candidates))
+        found.append(
+            PairedSample(
+                id=task_id,
+                conversation=conversation_of(said.task),
+                context=context,
+                candidates=candidates,
+            )
+        )
     return found
 
 

@@ -9,6 +9,7 @@ import pytest
 from drl.errors import ConfigError, DataError, RunError
 from drl.evaluation.study import TIE, Key, blind, read_key, write_key
 from drl.evaluation.study_answers import Choice, read_answers
+from drl.evaluation.study_console import print_study
 from drl.evaluation.study_criteria import CRITERIA, choose_criteria
 from drl.evaluation.study_result import analyse
 from drl.evaluation.study_samples import Message, PairedSample, read_samples, write_samples
@@ -124,6 +125,7 @@ def test_p_values_hold_for_all_criteria_together():
         Choice(
             rater="1",
             item=item.id,
+            conversation=item.id,
             criterion=criterion,
             candidate="trained" if criterion == "warmth" or number % 2 else "base",
             first="base",
@@ -146,6 +148,50 @@ def test_p_values_hold_for_all_criteria_together():
     assert other_way.criteria["warmth"].against_base["base"].difference.value == -1
     with pytest.raises(ConfigError, match="--base nobody: is unknown; known: base, trained"):
         analyse(key, choices, "nobody")
+
+
+def talks(num_conversations: int, each: int) -> list[PairedSample]:
+    return [
+        sample.model_copy(update={"conversation": f"c{number // each}"})
+        for number, sample in enumerate(samples(num_conversations * each))
+    ]
+
+
+def test_items_of_one_conversation_are_one_piece_of_evidence(tmp_path: Path):
+    key, _ = blind(talks(4, 5), QUESTIONS, num_raters=1, num_items=None, seed=0)
+    # in three conversations all five items fall on trained, in one on base
+    chosen = {f"talk-{i}": "trained" if i < 15 else "base" for i in range(20)}
+    answers = read_answers(
+        key, [saved(tmp_path / "1.json", sheet(key, "1", chosen))], allow_incomplete=False
+    )
+    result = analyse(key, answers, None)
+    assert (result.num_items, result.num_conversations) == (20, 4)
+    gap = result.criteria["warmth"].against_base["trained"].difference
+    # differences 1, 1, 1, -1: mean 1/2; of 16 signs 10 have a mean as far from zero
+    assert (gap.value, gap.n) == (0.5, 4)
+    assert gap.p == pytest.approx(10 / 16)
+    assert result.criteria["warmth"].chosen["trained"].n == 4
+
+
+def test_a_study_too_small_to_show_anything_says_so(tmp_path: Path, capsys):
+    key = study(4, raters=1)
+    path = saved(tmp_path / "1.json", sheet(key, "1", {}))
+    result = analyse(key, read_answers(key, [path], allow_incomplete=False), None)
+    # two of 2^4 signs are as extreme as can be, 1/8; two comparisons by Holm: 1/4
+    assert result.smallest_p_holm == pytest.approx(0.25)
+    print_study(result)
+    told = " ".join(capsys.readouterr().out.split())
+    assert "warning: of 4 conversations no p (Holm) can be below 0.25" in told
+    assert "warning: one rater alone" in told
+
+
+def test_criteria_are_named_in_full_on_a_narrow_terminal(monkeypatch, tmp_path: Path, capsys):
+    monkeypatch.setenv("COLUMNS", "80")
+    name = "social_understanding"
+    key, _ = blind(samples(4), {name: "Who?"}, num_raters=1, num_items=None, seed=0)
+    path = saved(tmp_path / "1.json", sheet(key, "1", {"talk-0": "base"}))
+    print_study(analyse(key, read_answers(key, [path], allow_incomplete=False), None))
+    assert capsys.readouterr().out.count(name) == 2
 
 
 def test_answers_that_do_not_belong_to_the_form_are_refused(tmp_path: Path):

@@ -84,7 +84,7 @@ def test_a_rater_goes_through_the_form_and_the_study_reads_what_they_saved(
     capsys.readouterr()
     app(["study", str(folder), "--answers", *map(str, files)], standalone_mode=False)
     said = capsys.readouterr().out
-    assert "3 items, raters 1, 2" in said
+    assert "3 items of 3 conversations, raters 1, 2" in said
     assert "100.0 [100.0, 100.0] % of choices without ties" in said
     result = json.loads((folder / "results.json").read_text())
     assert result["criteria"]["fluency"]["chosen"]["tie"]["value"] == 1

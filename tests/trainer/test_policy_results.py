@@ -41,6 +41,7 @@ def test_the_first_reply_of_each_stands_beside_what_the_human_said():
         {"start": "Good.", "human": "Congratulations!", "chosen": "Great!"},
         {"start": "Oh.", "human": "Congratulations!", "chosen": "How nice!"},
     ]
+    assert [each.conversation for each in samples] == ["a", "b"]
     assert [(each.role, each.content) for each in samples[0].context] == [
         ("assistant", "Hello."),
         ("user", "I passed!"),
