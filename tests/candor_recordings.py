@@ -12,8 +12,8 @@ ANN, BEN = "a" * 24, "b" * 24
 Row = Sequence[object]
 
 
-def turns(count: int = 14, seconds: float = 4.0) -> list[Row]:
-    """Ann and Ben in turns, of so many seconds each and one second apart."""
+def turns(count: int = 14, seconds: float = 4.0, name: str = "was") -> list[Row]:
+    """Ann and Ben in turns, of so many seconds each and one second apart; a word is the name."""
     step = seconds + 1
     return [
         (
@@ -21,7 +21,7 @@ def turns(count: int = 14, seconds: float = 4.0) -> list[Row]:
             (ANN, BEN)[n % 2],
             n * step,
             n * step + seconds,
-            f"Here is what was said as number {n}",
+            f"Here is what {name} said as number {n}",
         )
         for n in range(count)
     ]
@@ -71,7 +71,7 @@ def write(
     table(
         folder / "transcription" / f"transcript_{flavour}.csv",
         ("turn_id", "speaker", "start", "stop", "utterance"),
-        turns() if spoken is None else spoken,
+        turns(name=name) if spoken is None else spoken,
     )
     scores = {ANN: 7, BEN: 5} if scores is None else scores
     table(folder / "survey.csv", ("user_id", "convo_id", target), _answers(name, scores))

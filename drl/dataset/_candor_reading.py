@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import logging
+import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,12 +13,10 @@ from pathlib import Path
 from drl.dataset._candor_sessions import ViewSettings, sessions_of
 from drl.domains.candor import files, signals, transcript
 from drl.domains.candor.faults import Notes, Reason, UnusableError
-from drl.domains.candor.files import ReadSettings
+from drl.domains.candor.files import ReadSettings, Recording
 from drl.errors import DataError
 from drl.turn_reward.session import Session
 from drl.types import JSON
-
-_log = logging.getLogger(__name__)
 
 _NAMED = 5
 """So many conversations are named for each reason; the table of parts names all."""
@@ -37,18 +35,18 @@ class Loaded:
     sessions: tuple[Session, ...]
     people: Mapping[str, tuple[str, str]]
     num_conversations: int
-    skipped: Mapping[str, str]
+    skipped: Mapping[str, UnusableError]
     lacking: Sequence[tuple[str, UnusableError]]
     notes: Notes
 
     def counts(self) -> Mapping[str, JSON]:
-        """The counts as summaries hold them, with some conversations by name for each reason."""
+        """The counts as summaries hold them, with some conversations for each reason, and where."""
         return {
             "conversations": self.num_conversations,
             "usable": len(self.people),
             "sessions": len(self.sessions),
-            "skipped": _counted((name, why) for name, why in self.skipped.items()),
-            "sessions_left_out": _counted((name, error.reason) for name, error in self.lacking),
+            "skipped": _counted(self.skipped.items()),
+            "sessions_left_out": _counted(self.lacking),
             "notes": {str(note): count for note, count in sorted(self.notes.items()) if count},
         }
 
@@ -59,18 +57,22 @@ class _Reading:
 
     sessions: list[Session] = field(default_factory=list)
     people: dict[str, tuple[str, str]] = field(default_factory=dict)
-    skipped: dict[str, str] = field(default_factory=dict)
+    skipped: dict[str, UnusableError] = field(default_factory=dict)
     lacking: list[tuple[str, UnusableError]] = field(default_factory=list)
     notes: Notes = field(default_factory=Notes)
     named: dict[str, str] = field(default_factory=dict)
+    said: dict[bytes, str] = field(default_factory=dict)
 
     def add(self, folder: Path, read: ReadSettings, view: ViewSettings, cache: Path) -> None:
         """Read one conversation; keep its sessions, not its tables."""
         recording = files.read(folder, read, cache)
+        said = _said(recording)
         if recording.named in self.named:
             raise UnusableError(Reason.DUPLICATE, f"of {self.named[recording.named]}")
+        if said in self.said:
+            raise UnusableError(Reason.DUPLICATE, f"the very words of {self.said[said]}")
         made = sessions_of(recording, view)
-        self.named[recording.named] = recording.id
+        self.named[recording.named] = self.said[said] = recording.id
         self.people[recording.id] = recording.speakers
         self.sessions += made.sessions
         self.lacking += [(recording.id, error) for error in made.lacking]
@@ -90,15 +92,12 @@ def load(root: Path, version: str, read: ReadSettings, view: ViewSettings, cache
         try:
             reading.add(folder, read, view, cache)
         except UnusableError as error:
-            reading.skipped[folder.name] = error.reason
-            _log.info("%s is left out: %s", folder.name, error)
+            reading.skipped[files.id_of(folder)] = error
     if not reading.sessions:
-        reasons = Counter(reading.skipped.values()).most_common()
-        listed = ", ".join(f"{reason} ({count})" for reason, count in reasons)
         raise DataError(
-            f"{root}: none of its {len(folders)} conversations can be used: {listed}; check "
-            f"dataset.target={read.target}, dataset.transcript={read.flavour}, dataset.scale and "
-            "dataset.filters"
+            f"{root}: none of its {len(folders)} conversations can be used: "
+            f"{listed(reading.skipped)}; check dataset.target={read.target}, "
+            f"dataset.transcript={read.flavour}, dataset.scale and dataset.filters"
         )
     return Loaded(
         sessions=tuple(reading.sessions),
@@ -108,6 +107,15 @@ def load(root: Path, version: str, read: ReadSettings, view: ViewSettings, cache
         lacking=reading.lacking,
         notes=reading.notes,
     )
+
+
+def listed(errors: Mapping[str, UnusableError]) -> str:
+    """The reasons, commonest first, each with its count and one example."""
+    first: dict[Reason, str] = {}
+    for name, error in errors.items():
+        first.setdefault(error.reason, f"{name}: {error.where}")
+    counts = Counter(error.reason for error in errors.values()).most_common()
+    return "; ".join(f"{reason} ({count}, such as {first[reason]})" for reason, count in counts)
 
 
 def short_hash(settings: Iterable[object]) -> str:
@@ -126,7 +134,7 @@ def digest(root: Path, flavour: str, settings: Iterable[object]) -> str:
     """
     hashed = blake2b(short_hash(settings).encode(), digest_size=4)
     for folder in files.folders(root):
-        hashed.update(folder.name.encode() + b"\0")
+        hashed.update(os.fsencode(folder.name) + b"\0")
         for path in (transcript.path_of(folder, flavour), folder / files.SURVEY):
             hashed.update(_content(path) + b"\0")
         hashed.update(_ends(folder / signals.FILE) + b"\0")
@@ -151,10 +159,16 @@ def _ends(path: Path) -> bytes:
         return b"none"
 
 
-def _counted(reasons: Iterable[tuple[str, str]]) -> Mapping[str, JSON]:
+def _said(recording: Recording) -> bytes:
+    """Equal where the same people said the same."""
+    said = "".join(f"{turn.speaker}\x1f{turn.text}\n" for turn in recording.turns)
+    return blake2b(said.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _counted(errors: Iterable[tuple[str, UnusableError]]) -> Mapping[str, JSON]:
     by_reason: dict[str, list[str]] = {}
-    for name, reason in reasons:
-        by_reason.setdefault(str(reason), []).append(name)
+    for name, error in errors:
+        by_reason.setdefault(str(error.reason), []).append(f"{name}: {error.where}")
     return {
         reason: {"count": len(names), "such_as": names[:_NAMED]}
         for reason, names in sorted(by_reason.items())

@@ -6,6 +6,7 @@ for each. Without a root, generated conversations in the same layout stand for t
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,6 +26,7 @@ from drl.domains.candor.filters import FilterSettings
 from drl.domains.candor.split import (
     HELD_OUT_SHARE,
     PARTS,
+    SHARES_PEOPLE,
     Division,
     DivisionSettings,
     divide,
@@ -36,6 +38,8 @@ from drl.errors import ConfigError
 from drl.runtime.settings import check_above_zero
 from drl.turn_reward.session import Session
 from drl.types import JSON, Task
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(kw_only=True)
@@ -208,8 +212,40 @@ class CandorDataset(TaskChoice, SessionDataset):
             )
         settings = (self.division, self.filters, self.clocks, self.views, self.score_range)
         name = f"{self.version}-{self.target}-{reading.short_hash(settings)}.csv"
-        write_parts(Path(self.data_dir) / "candor" / "parts" / name, division, loaded.skipped)
+        skipped = {name: str(error.reason) for name, error in loaded.skipped.items()}
+        write_parts(Path(self.data_dir) / "candor" / "parts" / name, division, skipped)
+        _tell(loaded, division)
         return division
+
+
+def _tell(loaded: reading.Loaded, division: Division) -> None:
+    """Say once what of the data is not used, and by which reasons."""
+    sharing = [name for name, why in division.left_out.items() if why == SHARES_PEOPLE]
+    num_left_out = len(loaded.skipped) + len(sharing)
+    if not num_left_out and not loaded.lacking:
+        return
+    reasons = [reading.listed(loaded.skipped)] if loaded.skipped else []
+    if sharing:
+        told = f"{SHARES_PEOPLE} ({len(sharing)}, as dataset.division.drop_shared says"
+        if "train" not in division.parts.values():
+            told += f"; {_in_most(loaded.people)}: set dataset.division.drop_shared=none"
+        reasons.append(f"{told})")
+    if loaded.lacking:
+        of_sessions = reading.listed(dict(loaded.lacking))
+        reasons.append(f"and of the others {len(loaded.lacking)} sessions: {of_sessions}")
+    _log.warning(
+        "%d of %d conversations can be used; %d are left out: %s",
+        loaded.num_conversations - num_left_out,
+        loaded.num_conversations,
+        num_left_out,
+        "; ".join(reasons),
+    )
+
+
+def _in_most(people: Mapping[str, Sequence[str]]) -> str:
+    """Who speaks in most conversations, as an agent does who is in all of them."""
+    ((person, count),) = Counter(each for pair in people.values() for each in pair).most_common(1)
+    return f"{person} speaks in {count} of {len(people)}"
 
 
 def _check_scale(target: str, scale: Sequence[float] | None) -> None:

@@ -17,7 +17,7 @@ def keep_text(path: Path, text: str) -> None:
     Raises:
         DataError: it cannot be written.
     """
-    data = text.encode("utf-8", "surrogateescape")  # names of files need not be UTF-8
+    data = text.encode()
     try:
         if path.is_file() and path.read_bytes() == data:
             return

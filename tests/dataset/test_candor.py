@@ -1,5 +1,6 @@
 """CANDOR as sessions to learn turn rewards from, and as contexts in which an agent speaks next."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -126,6 +127,7 @@ def test_the_report_counts_and_names_what_is_left_out(dataset, root):
     write(root, "good")
     copy = write(root, "copy_of_good")
     (copy / "metadata.json").write_text('{"id": "good"}')
+    write(root, "zz", spoken=turns(name="unseen"))  # what was said in "unseen" as well
     write(root, "short", spoken=turns(5))
     (write(root, "unasked") / "survey.csv").unlink()
     write(root, "unseen", signals=faces(ANN, ["neutral"] * 70))
@@ -138,18 +140,86 @@ def test_the_report_counts_and_names_what_is_left_out(dataset, root):
         "unseen/first",
     ]
     report = made.report()
-    assert (report["conversations"], report["usable"], report["sessions"]) == (6, 2, 3)
+    assert (report["conversations"], report["usable"], report["sessions"]) == (7, 2, 3)
     assert report["skipped"] == {
-        "a conversation twice": {"count": 1, "such_as": ["good"]},
-        "no survey": {"count": 1, "such_as": ["unasked"]},
-        "score outside the scale": {"count": 1, "such_as": ["unscored"]},
-        "too few turns": {"count": 1, "such_as": ["short"]},
+        "a conversation twice": {
+            "count": 2,
+            "such_as": ["good: of copy_of_good", "zz: the very words of unseen"],
+        },
+        "no survey": {"count": 1, "such_as": ["unasked: survey.csv"]},
+        "score outside the scale": {"count": 1, "such_as": ["unscored: 0 is not in 1 to 9"]},
+        "too few turns": {"count": 1, "such_as": ["short: 5"]},
     }
     assert report["sessions_left_out"] == {
-        "no face of the listener": {"count": 1, "such_as": ["unseen"]}
+        "no face of the listener": {"count": 1, "such_as": [f"unseen: {BEN}"]}
     }
     assert report["labels"] == {"positive": 7, "zero": 14, "negative": 0, "none": 0}
     assert report["synthetic"] is False
+
+
+def test_what_is_left_out_is_told_once_with_its_reasons(dataset, root, caplog):
+    for name, people in (("c1", "ab"), ("c2", "bc"), ("c3", "de")):
+        spoken = [(n, people[n % 2], *row[2:]) for n, row in enumerate(turns(name=name))]
+        signals = [*faces(people[0], ["neutral"] * 70), *faces(people[1], ["neutral"] * 70)]
+        scores = {people[0]: 5, people[1]: 11 if name == "c3" else 6}
+        write(root, name, spoken=spoken, scores=scores, signals=signals)
+    write(root, "c4", target="i_like_you")
+    (root.parent / "parts.csv").write_text("conversation_id,split\nc1,train\nc2,test\nc3,train\n")
+    made = dataset("dataset.division.by=file", f"dataset.division.file={root.parent / 'parts.csv'}")
+    made.sessions()
+    made.report()
+    (told,) = [record.getMessage() for record in caplog.records]
+    assert told == (
+        "2 of 4 conversations can be used; 2 are left out: a column is missing (1, such as c4: "
+        "survey.csv has no overall_affect); shares people with a held-out conversation (1, as "
+        "dataset.division.drop_shared says); and of the others 1 sessions: score outside the scale "
+        "(1, such as c3: 11 is not in 1 to 9)"
+    )
+
+
+def test_nothing_is_told_where_all_is_used(dataset, root, caplog):
+    write(root)
+    dataset(*ALL_TRAIN).sessions()
+    assert not caplog.records
+
+
+def test_where_one_person_is_in_all_conversations_the_option_is_named(dataset, root, caplog):
+    for number in range(4):
+        people = (ANN, f"{number}" * 24)
+        spoken = [(n, people[n % 2], *row[2:]) for n, row in enumerate(turns(name=f"c{number}"))]
+        signals = [*faces(people[0], ["neutral"] * 70), *faces(people[1], ["neutral"] * 70)]
+        write(root, f"c{number}", spoken=spoken, scores=dict.fromkeys(people, 5), signals=signals)
+    (root.parent / "parts.csv").write_text(
+        "conversation_id,split\nc0,test\nc1,train\nc2,train\nc3,train\n"
+    )
+    division = ["dataset.division.by=file", f"dataset.division.file={root.parent / 'parts.csv'}"]
+    assert {session.split for session in dataset(*division).sessions()} == {"test"}
+    assert "set dataset.division.drop_shared=none" in caplog.text
+    assert ANN in caplog.text
+    made = dataset(*division, "dataset.division.drop_shared=none")
+    assert {session.split for session in made.sessions()} == {"test", "train"}
+
+
+def test_a_folder_whose_name_is_no_utf_8_has_its_bytes_written_out(dataset, root):
+    folder = write(root, "caf")
+    folder.rename(os.fsdecode(os.fsencode(folder) + b"\xe9"))
+    made = dataset(*ALL_TRAIN)
+    assert list(by_name(made.sessions())) == ["caf\\xe9/first", "caf\\xe9/second"]
+    assert made.version.startswith("candor-")
+
+
+def test_data_is_read_where_nothing_can_be_kept_anew(dataset, root):
+    write(root)
+    dataset(*ALL_TRAIN).sessions()
+    (parts,) = (root.parent / "data" / "candor" / "parts").iterdir()
+    before = parts.stat().st_mtime_ns
+    dataset(*ALL_TRAIN).sessions()
+    assert parts.stat().st_mtime_ns == before
+    parts.unlink()
+    parts.parent.rmdir()
+    parts.parent.write_text("in the way")
+    with pytest.raises(DataError, match=r"cannot be written .*; make room, or choose another fold"):
+        dataset(*ALL_TRAIN).sessions()
 
 
 def test_data_that_cannot_be_used_at_all_says_why(dataset, root):
@@ -254,14 +324,14 @@ def test_contexts_end_with_the_listener_and_the_agent_speaks_next(dataset, root)
     ]
     task = tasks["one/first/5"]
     assert [turn.role for turn in task.opening] == [Role.USER, Role.AGENT] * 2 + [Role.USER]
-    assert task.opening[-1].text == "Here is what was said as number 4"
+    assert task.opening[-1].text == "Here is what one said as number 4"
     assert task.opening[-1].steps[0].reply == task.opening[-1].text
-    assert task.brief.human_turns == ("Here is what was said as number 4",)
+    assert task.brief.human_turns == ("Here is what one said as number 4",)
     assert task.world == {
         "conversation_id": "one",
         "session_id": "one/first",
         "turn": 5,
-        "human_reply": "Here is what was said as number 5",
+        "human_reply": "Here is what one said as number 5",
         "label": 0.0,
         "score": 7.0,
     }

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,6 +33,8 @@ HIDDEN_REWARDS: Final = "hidden_rewards.csv"
 """Lies beside generated conversations, and is for evaluation only: see `hidden`."""
 _GENERATOR: Final = "candor_synthetic"
 """How the format of the generator's manifest begins."""
+_NAMED: Final = 4
+"""So many people of a survey are named where a speaker is not among them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +57,7 @@ class ReadSettings:
 class Recording:
     """One conversation of two people. `speakers` are ordered by who spoke first.
 
-    `id` is the folder's name, `named` what metadata.json calls it: copies of a folder agree on it.
+    `id` is as `id_of` has it, `named` what metadata.json calls it: copies of a folder agree on it.
     `answers` to the target by speaker, None where not given; `signals` by speaker, for those who
     have any; `notes` counts what was mended or dropped.
     """
@@ -86,6 +89,11 @@ def folders(root: Path) -> Sequence[Path]:
             "point dataset.root at the one that holds a folder for each conversation"
         )
     return found
+
+
+def id_of(folder: Path) -> str:
+    """The folder's name; bytes of it that are no UTF-8 are written out, as no file could hold them."""
+    return os.fsencode(folder.name).decode("utf-8", "backslashreplace")
 
 
 def generated_by(root: Path) -> Mapping[str, JSON] | None:
@@ -121,10 +129,11 @@ def read(folder: Path, settings: ReadSettings, cache: Path) -> Recording:
     answers = survey.read(folder / SURVEY, settings.target, notes)
     for speaker in speakers:
         if speaker not in answers:
-            raise UnusableError(Reason.SPEAKER_NOT_IN_SURVEY, speaker)
+            known = ", ".join(sorted(answers)[:_NAMED])
+            raise UnusableError(Reason.SPEAKER_NOT_IN_SURVEY, f"{speaker}; user_id has {known}")
     seen = _signals(folder, speakers, settings.max_s, cache, notes)
     return Recording(
-        id=folder.name,
+        id=id_of(folder),
         named=_named(folder, notes),
         speakers=speakers,
         turns=turns,
@@ -148,7 +157,7 @@ def _signals(
     try:
         found = signal_cache.read(path, max_s, cache, notes) if path.is_file() else {}
     except UnusableError as error:
-        _log.info("%s is used without its signals: %s", folder.name, error)
+        _log.info("%s is used without its signals: %s", id_of(folder), error)
         found = {}
     found = {speaker: found[speaker] for speaker in speakers if speaker in found}
     if not found:
@@ -157,13 +166,17 @@ def _signals(
 
 
 def _named(folder: Path, notes: Notes) -> str:
-    """The id by the metadata where it can be read, else the folder's name."""
+    """The id by the metadata where it tells one, else the folder's."""
+    path, own = folder / METADATA, id_of(folder)
+    if not path.exists():  # nobody has to write one
+        return own
     try:
-        metadata = json.loads((folder / METADATA).read_text(encoding="utf-8-sig"))
-        name = str(metadata["id"])
+        told = json.loads(path.read_text(encoding="utf-8-sig"))["id"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        told = None
+    if not isinstance(told, str | int) or not str(told).strip():
         notes[Note.NO_METADATA] += 1
-        return folder.name
-    if name != folder.name:
+        return own
+    if str(told) != own:
         notes[Note.OTHER_ID] += 1
-    return name
+    return str(told)

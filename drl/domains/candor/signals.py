@@ -31,7 +31,7 @@ FACES: Final = (
 """The classes of AffectNet, in the order of CANDOR's columns `prob_face_<class>`."""
 
 _WORDS: Final = {"True": 1.0, "False": 0.0, "true": 1.0, "false": 0.0, "": math.nan}
-_CLOCK: Final = re.compile(r"(?:(-?\d+) days?,? *\+?)?(\d+):(\d\d):(\d\d(?:\.\d*)?)")
+_CLOCK: Final = re.compile(r"(?:(-?\d{1,9}) days?,? *\+?)?(\d{1,9}):(\d\d):(\d\d(?:\.\d*)?)")
 """The time of a row: "00:01:02.5", or with days before it, as pandas writes spans of time."""
 
 _MEASURES: Final = {
@@ -94,8 +94,9 @@ def _signals(
     seconds, order = np.unique(np.array(times), return_index=True)
     if len(order) < len(times):
         notes[Note.DUPLICATE_SECONDS] += len(times) - len(order)
-    values = np.array([_numbers(column) for column in zip(*rows, strict=True)], dtype=np.float32)
-    values = values.T[order]
+    numbers = np.array([_numbers(column) for column in zip(*rows, strict=True)])
+    with np.errstate(over="ignore"):  # what no float32 holds is no measure
+        values = numbers.T[order].astype(np.float32)
     values[~np.isfinite(values)] = np.nan
     faces = values[:, : len(FACES)]
     is_face = ((faces >= 0) & (faces <= 1)).all(axis=1)  # NaN is neither

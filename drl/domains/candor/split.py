@@ -11,10 +11,12 @@ import csv
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from io import StringIO
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from drl.errors import ConfigError, DataError
+from drl.runtime.data_file import keep_text
 
 HELD_OUT_SHARE: Final = 0.1
 """Of real CANDOR's 1,656 conversations this holds out about 166."""
@@ -25,7 +27,8 @@ _HELD_OUT: Final[Mapping[str, Sequence[str]]] = {
     "test": ("test",),
     "held_out": ("test", "val"),  # what test leaves of val counts
 }
-_SHARES_PEOPLE: Final = "shares people with a held-out conversation"
+SHARES_PEOPLE: Final = "shares people with a held-out conversation"
+"""Why a conversation is in no part."""
 _NOT_CHOSEN: Final = "in no part"
 _TOO_MANY: Final = "beyond division.per_part"
 
@@ -119,7 +122,7 @@ def divide(
     for held_out in _HELD_OUT[settings.drop_shared]:
         for name in _sharing(people, parts, held_out):
             del parts[name]
-            left_out[name] = _SHARES_PEOPLE
+            left_out[name] = SHARES_PEOPLE
     if settings.per_part is not None:
         for name in _beyond(settings.per_part, parts):
             del parts[name]
@@ -148,17 +151,19 @@ def read_parts(path: Path) -> Mapping[str, str]:
 
 
 def write_parts(path: Path, division: Division, skipped: Mapping[str, str]) -> None:
-    """Store who is in which part, and of the others why not; `read_parts` reads it back."""
+    """Store who is in which part, and of the others why not; `read_parts` reads it back.
+
+    Raises:
+        DataError: it cannot be written.
+    """
     reasons = {**skipped, **division.left_out}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_suffix(".part")
-    with beside.open("w", encoding="utf-8", newline="") as file:
-        table = csv.writer(file, lineterminator="\n")
-        table.writerow(("conversation_id", "split", "reason"))
-        for name in sorted({*division.parts, *reasons}):
-            part = division.parts.get(name, "")
-            table.writerow((name, part, "" if part else reasons[name]))
-    beside.replace(path)
+    text = StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(("conversation_id", "split", "reason"))
+    for name in sorted({*division.parts, *reasons}):
+        part = division.parts.get(name, "")
+        table.writerow((name, part, "" if part else reasons[name]))
+    keep_text(path, text.getvalue())
 
 
 def _by_hash(name: str, test_share: float, val_share: float) -> str:

@@ -10,6 +10,7 @@ import csv
 import math
 from codecs import getincrementaldecoder
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from operator import itemgetter
 from pathlib import Path
 from typing import TextIO, TypeAlias
@@ -20,13 +21,17 @@ Fields: TypeAlias = tuple[str, ...]
 
 _SEPARATORS = (",", "\t", ";")
 _CHUNK = 1 << 20
+_GREATEST = 2**53
+"""What floats count up to."""
 
 
 class Table:
     """The columns of one file; iterating gives the chosen ones of every row, as texts.
 
-    Rows without the last of the chosen columns are dropped and counted; blank lines do not count.
-    A repeated column name means the first of them.
+    Rows without the last of the chosen columns are dropped and counted, and so are those that
+    cannot be what was meant: with more fields than there are columns, or with other rows within a
+    field, as a stray quotation mark makes them. Blank lines do not count. A repeated column name
+    means the first of them.
     """
 
     def __init__(self, path: Path, notes: Notes) -> None:
@@ -42,7 +47,7 @@ class Table:
         with _opened(path, self._encoding) as file:
             first = file.readline(_CHUNK)
         self._separator = max(_SEPARATORS, key=first.count)
-        names = next(csv.reader([first], delimiter=self._separator), []) if first.strip() else []
+        names = next(self._records(), []) if first.strip() else []
         self.columns: Sequence[str] = [name.strip() for name in names]
 
     def place(self, name: str) -> int:
@@ -63,19 +68,36 @@ class Table:
         """
         # itemgetter gives no tuple for a single place
         pick = itemgetter(*places) if len(places) > 1 else lambda row: (row[places[0]],)
-        enough = max(places)
+        enough, most = max(places), len(self.columns)
+        for row in islice(self._records(), 1, None):
+            if any(row[most:]):
+                self._notes[Note.LONG_ROWS] += 1
+            elif len(row) > enough:
+                if any("\n" in field and self._holds_row(field) for field in row):
+                    self._notes[Note.QUOTED_ROWS] += 1
+                else:
+                    yield pick(row)
+            elif row:
+                self._notes[Note.SHORT_ROWS] += 1
+
+    def _records(self) -> Iterator[list[str]]:
+        """The header and the rows.
+
+        Raises:
+            UnusableError: one cannot be read.
+        """
         with _opened(self._path, self._encoding) as file:
             reader = csv.reader(file, delimiter=self._separator)
             try:
-                next(reader, None)
-                for row in reader:
-                    if len(row) > enough:
-                        yield pick(row)
-                    elif row:
-                        self._notes[Note.SHORT_ROWS] += 1
+                yield from reader
             except (csv.Error, OSError) as error:
                 where = f"{self._path.name}:{reader.line_num} ({error})"
                 raise UnusableError(Reason.UNREADABLE, where) from error
+
+    def _holds_row(self, field: str) -> bool:
+        """Whether a later line of a field has as many fields as there are columns."""
+        lines = csv.reader(field.splitlines()[1:], delimiter=self._separator)
+        return any(len(line) == len(self.columns) > 1 for line in lines)
 
 
 def finite(text: str) -> float | None:
@@ -85,6 +107,14 @@ def finite(text: str) -> float | None:
     except ValueError:
         return None
     return value if math.isfinite(value) else None
+
+
+def whole(text: str) -> int | None:
+    """As `finite`, of whole numbers up to the greatest that any table or file can hold exactly."""
+    value = finite(text)
+    if value is None or abs(value) > _GREATEST or not value.is_integer():
+        return None
+    return int(value)
 
 
 def _opened(path: Path, encoding: str) -> TextIO:
@@ -103,6 +133,9 @@ def _encoding(path: Path, notes: Notes) -> str:
             while chunk := file.read(_CHUNK):
                 if file.tell() == len(chunk) and chunk[:2] in (b"\xff\xfe", b"\xfe\xff"):
                     return "utf-16"
+                if b"\0" in chunk:
+                    where = f"{path.name} (it holds zeros, so it is no text in UTF-8; save it anew)"
+                    raise UnusableError(Reason.UNREADABLE, where)
                 decoder.decode(chunk)
             decoder.decode(b"", final=True)
     except UnicodeDecodeError:

@@ -14,12 +14,17 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from drl.domains.candor.faults import Note, Notes, Reason, UnusableError
-from drl.domains.candor.tables import Table, finite
+from drl.domains.candor.tables import Table, finite, whole
 
 FLAVOURS: Final = ("cliffhanger", "audiophile", "backbiter")
 
 _NEEDED: Final = ("speaker", "start", "stop", "utterance")
 _OPTIONAL: Final = ("turn_id", "n_words", "backchannel_count")
+
+_LONGEST_S: Final = 86_400
+"""No turn lasts longer than a day, or starts so long before the recording."""
+_MOST: Final = 10**6
+"""Nor has one more words."""
 
 
 class Spoken(NamedTuple):
@@ -53,7 +58,8 @@ def read(path: Path, max_s: float, notes: Notes) -> tuple[Spoken, ...]:
         raise UnusableError(Reason.EMPTY_TRANSCRIPT, path.name)
     spoken = list(_usable(table, max_s, notes))
     if not spoken:
-        raise UnusableError(Reason.EMPTY_TRANSCRIPT, path.name)
+        faults = "; ".join(f"{note} ({count})" for note, count in notes.items())
+        raise UnusableError(Reason.EMPTY_TRANSCRIPT, f"{path.name}: {faults or 'no rows'}")
     if any(after.number < before.number for before, after in pairwise(spoken)):
         notes[Note.UNORDERED_TURNS] += 1
         spoken.sort(key=attrgetter("number"))
@@ -104,16 +110,16 @@ def _usable(table: Table, max_s: float, notes: Notes) -> Iterator[Spoken]:
 
 def _spoken(row: Mapping[str, str], row_number: int) -> Spoken | Note:
     """The turn of a row, or why there is none."""
-    number = _whole(row["turn_id"]) if "turn_id" in row else row_number
+    number = whole(row["turn_id"]) if "turn_id" in row else row_number
     if number is None:
         return Note.BAD_TURN_IDS
     text, speaker = " ".join(row["utterance"].split()), row["speaker"].strip()
     if not text or not speaker:
         return Note.EMPTY_TURNS
     start, stop = finite(row["start"]), finite(row["stop"])
-    if start is None or stop is None or stop < start:
+    if start is None or stop is None or not -_LONGEST_S <= start <= stop <= start + _LONGEST_S:
         return Note.BAD_TIMES
-    num_words = _whole(row.get("n_words", ""))
+    num_words = _count(row.get("n_words", ""))
     return Spoken(
         number=number,
         speaker=speaker,
@@ -121,12 +127,12 @@ def _spoken(row: Mapping[str, str], row_number: int) -> Spoken | Note:
         stop=stop,
         text=text,
         num_words=len(text.split()) if num_words is None else num_words,
-        num_backchannels=_whole(row["backchannel_count"] or "0")
+        num_backchannels=_count(row["backchannel_count"] or "0")
         if "backchannel_count" in row
         else None,
     )
 
 
-def _whole(text: str) -> int | None:
-    value = finite(text)
-    return int(value) if value is not None and value.is_integer() else None
+def _count(text: str) -> int | None:
+    value = whole(text)
+    return value if value is not None and 0 <= value <= _MOST else None

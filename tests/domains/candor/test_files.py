@@ -125,6 +125,93 @@ def test_a_conversation_that_cannot_be_used_says_why(tmp_path, spoil, expected):
     assert reason(folder) == expected
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        (TRANSCRIPT, f"{HEADER},{'x' * 200_000}\na,1,2,x\n", "field larger than field limit"),
+        (TRANSCRIPT, "\0" * 200_000, "it holds zeros"),
+        (TRANSCRIPT, f"{HEADER}\na,1,2,x\n".encode("utf-16-le").decode(), "it holds zeros"),
+        ("survey.csv", "x" * 200_000 + ",user_id\n", "field larger than field limit"),
+        (
+            TRANSCRIPT,
+            "speaker;start;stop;utterance\na;0,5;1,5;Yes\nb;2,5;3,5;No\n",
+            "transcript_cliffhanger.csv: turns whose times are missing, reversed or no seconds "
+            "with a point, dropped (2)",
+        ),
+        ("survey.csv", f"user_id,overall_affect\n{ANN.upper()},3\n", f"user_id has {ANN.upper()}"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_named(tmp_path, name, text, told):
+    folder = write(tmp_path)
+    (folder / name).write_text(text)
+    with pytest.raises(UnusableError) as raised:
+        read(folder)
+    assert told in str(raised.value)
+
+
+def test_a_header_of_signals_that_cannot_be_read_costs_the_signals_alone(tmp_path):
+    folder = write(tmp_path)
+    (folder / "audio_video_features.csv").write_text(f"timedelta,{'x' * 200_000}\n")
+    assert read(folder).notes == {Note.NO_SIGNALS: 1}
+
+
+def test_rows_that_commas_or_a_stray_quotation_mark_broke_are_dropped_and_counted(tmp_path):
+    folder = write(tmp_path)
+    (folder / TRANSCRIPT).write_text(
+        f"{HEADER}\n"
+        f"{ANN},0,1,Well, that is it\n"  # five fields: all behind the comma would be lost
+        f"{BEN},1,2,Yes.\n"
+        f'{ANN},2,3,"Now\n'  # its end is missing, so that
+        f"{BEN},3,4,No.\n"
+        f'{ANN},4,5,and "then"\n'  # reaches until here
+        f'{BEN},5,6,"Two lines,\nin quotes."\n'
+        f"{ANN},6,7,Done.,,\n"  # nothing is lost
+    )
+    recording = read(folder)
+    texts = [turn.text for turn in recording.turns]
+    assert texts == ["Yes. Two lines, in quotes.", "Done."]
+    assert recording.notes[Note.LONG_ROWS] == 1
+    assert recording.notes[Note.QUOTED_ROWS] == 1
+
+
+@pytest.mark.parametrize("huge", ["1e300", "9" * 400, "-1e300", "1e18"])
+def test_numbers_that_nothing_can_hold_are_taken_for_none(tmp_path, huge):
+    folder = write(tmp_path)
+    header = ("turn_id", "speaker", "start", "stop", "utterance", "n_words", "backchannel_count")
+    rows = [(*row, huge, huge) for row in turns(4)]
+    rows += [(huge, ANN, 20, 21, "x", "", ""), (5, ANN, 20, huge, "x", "", "")]
+    table(folder / TRANSCRIPT, header, rows)
+    signals = [(clock(0), ANN, *face("neutral")), (clock(1), ANN, *[huge] * 8)]
+    signals += [(f"{huge} days 00:00:01", ANN, *face("neutral"))]
+    signals += [(f"{huge}:00:01", ANN, *face("neutral"))]
+    table(folder / "audio_video_features.csv", SIGNAL_COLUMNS, signals)
+    recording = read(folder)
+    assert [turn.num_words for turn in recording.turns] == [8] * 4
+    assert recording.notes[Note.BAD_TURN_IDS] == 1
+    assert recording.notes[Note.BAD_TIMES] == 1
+    assert recording.signals[ANN].seconds.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "named", "note"),
+    [
+        (None, "one", None),
+        ('{"id": null}', "one", Note.NO_METADATA),
+        ('{"id": " "}', "one", Note.NO_METADATA),
+        ('{"id": []}', "one", Note.NO_METADATA),
+        ("{", "one", Note.NO_METADATA),
+        ('{"id": 7}', "7", Note.OTHER_ID),
+    ],
+)
+def test_metadata_names_a_conversation_only_where_it_tells_an_id(tmp_path, metadata, named, note):
+    folder = write(tmp_path)
+    path = folder / "metadata.json"
+    path.unlink() if metadata is None else path.write_text(metadata)
+    recording = read(folder)
+    assert recording.named == named
+    assert recording.notes == ({} if note is None else {note: 1})
+
+
 def test_bad_rows_of_a_transcript_are_dropped_and_counted(tmp_path):
     spoken = [
         (0, ANN, 0, 2, "One."),
