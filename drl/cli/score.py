@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+from drl.domains.conversation import audible
+from drl.runtime.table_console import table_console
 
 if TYPE_CHECKING:
     from drl.turn_reward.model import TurnRewardModel
@@ -69,11 +71,13 @@ def _print_table(
     table.add_column("said")
     for place, turn in enumerate(dialogue.turns):
         reward = f"{rewards[place]:+.3f}" if place in rewards else ""
-        table.add_row(str(turn.number), Text(turn.speaker), reward, Text(turn.text))
-    console = Console(highlight=False)
+        said = Text(audible(turn.text))  # a terminal obeys control characters
+        table.add_row(str(turn.number), Text(audible(turn.speaker)), reward, said)
+    console = table_console()
     console.print(table)
     for name, points in scores.items():
-        console.print(f"The rewards of {name} tell a session score of {points:.2f}.", markup=False)
+        told = f"The rewards of {audible(name)} tell a session score of {points:.2f}."
+        console.print(told, markup=False)
 
 
 def _print_lines(

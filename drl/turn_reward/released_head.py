@@ -9,6 +9,7 @@ on, which is not in the file.
 from __future__ import annotations
 
 import pickle
+import re
 import warnings
 import zipfile
 from collections import OrderedDict
@@ -37,6 +38,8 @@ _PARTS = (
 )
 _FIRST_BYTES = (b"PK\x03\x04", b"\x80")
 """Of a zip file of torch, and of a bare pickle."""
+_NAMED = re.compile(r"(?:GLOBAL |type )([\w.]*\w)")
+"""What torch's refusal says that a file names."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +68,7 @@ def is_released_head(file: Path) -> bool:
         try:
             with zipfile.ZipFile(file) as archive:
                 return any(name.endswith("/data.pkl") for name in archive.namelist())
-        except zipfile.BadZipFile:  # cut short, so nothing can be made of it
+        except Exception:  # damaged archives end in errors of all kinds; nothing is made of them
             return False
     return first.startswith(_FIRST_BYTES[1])
 
@@ -158,13 +161,14 @@ def _unpickled(file: Path) -> _Module:
     except OSError as error:
         raise DataError(f"{file}: cannot be read ({error.strerror}); name another") from error
     except pickle.UnpicklingError as error:
-        cause = " ".join(str(error).split())
+        named = _NAMED.search(str(error))
+        what = f"names {named[1]}" if named else "holds something"
         raise DataError(
-            f"{file}: holds what the released head does not, so nothing in it was run ({cause}); "
-            "use a file from a source you trust"
+            f"{file}: {what}, which the released head does not, so nothing in it was run; use the "
+            "file that GELI's authors released"
         ) from error
-    except (RuntimeError, EOFError, ValueError, KeyError, TypeError) as error:
-        raise _other(file, " ".join(str(error).split())) from error
+    except Exception as error:  # files of other kinds end in errors of all kinds
+        raise _other(file, "it cannot be read as one") from error
     if not isinstance(module, _Module):
         raise _other(file, f"it holds a {type(module).__name__}")
     return module
@@ -181,9 +185,21 @@ def _parameter(module: _Module, layer: str, name: str) -> Tensor:
     found = _dictionary(parts[layer], "_parameters")[name]
     from torch import Tensor
 
-    if not isinstance(found, Tensor):
-        raise TypeError(f"numbers in {layer}.{name}")
-    return found.detach().float()
+    num_axes = 2 if name == "weight" else 1
+    if not isinstance(found, Tensor) or not _is_plain(found) or found.dim() != num_axes:
+        raise TypeError(f"real numbers with {num_axes} axes in {layer}.{name}")
+    values = found.detach().float()
+    if not bool(values.isfinite().all()):
+        raise TypeError(f"finite numbers in {layer}.{name}")
+    return values
+
+
+def _is_plain(values: Tensor) -> bool:
+    """Whether it holds real numbers, one beside another."""
+    import torch
+
+    is_real = values.is_floating_point() and not values.is_quantized
+    return is_real and values.layout == torch.strided and not values.is_meta and values.numel() > 0
 
 
 def _dictionary(module: object, name: str) -> Mapping[str, object]:

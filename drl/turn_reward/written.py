@@ -16,6 +16,7 @@ from typing import NamedTuple, TypeGuard
 from drl.domains.candor import transcript
 from drl.domains.candor.faults import Notes, UnusableError
 from drl.errors import DataError
+from drl.runtime.surrogates import writable
 from drl.turn_reward.session import Utterance
 from drl.types import JSON, Role
 
@@ -159,7 +160,7 @@ def _heard(messages: Sequence[JSON], file: Path) -> Iterator[Said]:
                 "parts; write the words alone"
             )
         if message["role"] not in _UNHEARD and text.strip():
-            yield Said(number, str(message["role"]), text)
+            yield Said(number, writable(str(message["role"])), writable(text))
 
 
 def _text(content: JSON) -> str | None:

@@ -145,3 +145,21 @@ def test_an_encoder_of_another_size_is_refused(tmp_path):
 def test_what_is_wrong_is_one_line_of_the_command(tmp_path):
     done = drl("score", str(tmp_path / "none.json"), "--model", str(MODEL))
     assert "none.json: cannot be read" in error_of(done)
+
+
+def test_half_a_character_is_scored_and_control_characters_are_not_shown(tmp_path):
+    file = tmp_path / "said.json"
+    said = [("user", "Hi\ud800 there"), ("assistant", "Red \x1b[31malert\x07 \x9b2J.")]
+    file.write_text(json.dumps([{"role": role, "content": text} for role, text in said]))
+    (turn, _) = lines("score", file, "--model", MODEL, "--json")
+    assert turn["text"] == said[1][1]
+    shown = run("score", file, "--model", MODEL).stdout
+    assert "Red [31malert 2J." in shown
+    assert not {"\x1b", "\x07", "\x9b"} & set(shown)
+
+
+@pytest.mark.parametrize("text", ["x" * 200_000, "\0" * 200_000, "speaker,start\n" + "\0"])
+def test_tables_that_are_none_are_told_in_one_line(tmp_path, text):
+    file = tmp_path / "transcript.csv"
+    file.write_text(text)
+    assert "is no transcript (an unreadable file" in str(refusal("score", file, "--model", MODEL))

@@ -172,7 +172,7 @@ def test_rows_of_an_old_store_that_are_no_numbers_are_told(tmp_path):
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e6])
 def test_numbers_that_cannot_be_stored_are_not_kept(tmp_path, value):
     encoder = SameNumberEncoder(value)
-    with pytest.raises(DataError, match="not finite as float16; set trainer.encoder.dtype=float32"):
+    with pytest.raises(DataError, match=r"not finite as float16; set trainer\.encoder"):
         made(SESSIONS, encoder, tmp_path)
     assert (the_store(tmp_path) / "sessions.jsonl").read_bytes() == b""
 

@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import re
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,44 @@ def test_a_hostile_file_does_run_where_pickles_are_trusted(tmp_path):
 def test_classes_that_are_not_on_the_list_are_refused(tmp_path):
     save_released_head(tmp_path / "reward1_other", 4, fc3=torch.nn.Softmax())
     assert "torch.nn.modules.activation.Softmax" in refusal(tmp_path / "reward1_other")
+
+
+@pytest.mark.parametrize(
+    "spoiled",
+    [
+        lambda weight: weight * float("nan"),
+        lambda weight: weight.double() * 1e300,  # infinite in the type of a head
+        lambda weight: weight + 1j,
+        lambda weight: weight.int(),
+        lambda weight: weight.to_sparse(),
+        lambda weight: weight.to("meta"),
+        lambda weight: weight.sum(),
+        lambda weight: weight[None],
+        lambda weight: weight[:0],
+    ],
+)
+@pytest.mark.parametrize(("layer", "name"), [("fc1", "weight"), ("fc2", "bias")])
+def test_weights_that_are_no_plain_finite_numbers_are_refused(tmp_path, layer, name, spoiled):
+    linear = torch.nn.Linear(4, 128) if layer == "fc1" else torch.nn.Linear(128, 1)
+    linear._parameters[name] = spoiled(getattr(linear, name).detach())
+    file = tmp_path / "reward1_x"
+    save_released_head(file, 4, **{layer: linear})
+    assert f"numbers in {layer}.{name}" in re.sub(r" with \d axes", "", refusal(file))
+
+
+def test_what_a_foreign_file_names_is_said_in_our_words(tmp_path):
+    save_released_head(tmp_path / "reward1_other", 4, fc3=torch.nn.Softmax())
+    told = refusal(tmp_path / "reward1_other")
+    assert "names torch.nn.modules.activation.Softmax, which the released head does not" in told
+    assert "weights_only" not in told
+
+
+def test_an_archive_whose_names_are_damaged_is_no_head(tmp_path):
+    file = tmp_path / "reward1_x"
+    save_released_head(file, 4)
+    file.write_bytes(file.read_bytes().replace(b"/data.pkl", b"/dat\xe9\xff\xfe\xfd"))
+    assert not is_released_head(file)
+    refusal(file)
 
 
 def test_other_files_are_told_in_one_line(tmp_path):

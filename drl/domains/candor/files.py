@@ -92,7 +92,7 @@ def folders(root: Path) -> Sequence[Path]:
 
 
 def id_of(folder: Path) -> str:
-    """The folder's name; bytes of it that are no UTF-8 are written out, as no file could hold them."""
+    """The folder's name; bytes of it that are no UTF-8 are written out."""
     return os.fsencode(folder.name).decode("utf-8", "backslashreplace")
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import logging
-import zipfile
 from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import blake2b
@@ -19,12 +18,15 @@ import numpy as np
 from drl.domains.candor import signals
 from drl.domains.candor.faults import Note, Notes
 from drl.domains.candor.signals import Signals
+from drl.runtime.drafts import drafted_file
 
 _log = logging.getLogger(__name__)
 
+_ABOUT: Final = "about"
+_DIGEST: Final = "digest"
 _WORTH_KEEPING: Final = 1 << 17
 """Bytes; smaller tables are read faster than looked up."""
-_FORM: Final = "1"
+_FORM: Final = "2"
 """Of the stored arrays, and of how tables are read; a new one makes the old files unused."""
 
 
@@ -63,32 +65,39 @@ def _store(kept: Path, found: Mapping[str, Signals], notes: Notes) -> None:
         arrays[f"{number}.faces"] = of.faces
         arrays |= {f"{number}.measures.{name}": values for name, values in of.measures.items()}
     about = {"people": list(found), "notes": {str(note): notes[note] for note in notes}}
+    arrays[_ABOUT] = np.array(json.dumps(about))
     kept.parent.mkdir(parents=True, exist_ok=True)
-    beside = kept.with_suffix(".part")
-    with beside.open("wb") as file:
-        np.savez(file, allow_pickle=False, about=np.array(json.dumps(about)), **arrays)
-    beside.replace(kept)  # a reader sees all of it or nothing
+    with drafted_file(kept, is_shared=True) as draft, draft.open("wb") as file:
+        np.savez(file, allow_pickle=False, **{_DIGEST: np.array(_digest(arrays))}, **arrays)
 
 
 def _load(kept: Path, notes: Notes) -> Mapping[str, Signals] | None:
+    """What was stored; None where there is nothing, or other than was stored."""
     try:
-        with kept.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-            about = json.loads(str(arrays["about"]))
-            found = {
-                person: Signals(
-                    arrays[f"{number}.seconds"],
-                    arrays[f"{number}.faces"],
-                    {
-                        name.split(".", 2)[2]: arrays[name]
-                        for name in arrays.files
-                        if name.startswith(f"{number}.measures.")
-                    },
-                )
-                for number, person in enumerate(about["people"])
-            }
-    except FileNotFoundError:
+        with kept.open("rb") as file, np.load(file, allow_pickle=False) as opened:
+            arrays = {name: opened[name] for name in opened.files}
+        if str(arrays.pop(_DIGEST)) != _digest(arrays):
+            return None
+        about = json.loads(str(arrays[_ABOUT]))
+    except Exception:  # damaged archives end in errors of all kinds; the table is read anew
         return None
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
-        return None  # a file cut short is read anew and replaced
     notes.update({Note(note): count for note, count in about["notes"].items()})
-    return found
+    return {
+        person: Signals(
+            arrays[f"{number}.seconds"],
+            arrays[f"{number}.faces"],
+            {
+                name.split(".", 2)[2]: arrays[name]
+                for name in arrays
+                if name.startswith(f"{number}.measures.")
+            },
+        )
+        for number, person in enumerate(about["people"])
+    }
+
+
+def _digest(arrays: Mapping[str, np.ndarray]) -> str:
+    digest = blake2b(digest_size=16)
+    for name, values in sorted(arrays.items()):
+        digest.update(f"{name} {values.dtype} {values.shape} ".encode() + values.tobytes())
+    return digest.hexdigest()

@@ -346,3 +346,17 @@ def test_a_root_without_conversations_is_refused(tmp_path):
         files.folders(tmp_path)
     write(tmp_path)
     assert [path.name for path in files.folders(tmp_path)] == ["one", "other"]
+
+
+def test_what_was_kept_is_read_anew_where_any_byte_of_it_changed(tmp_path):
+    many = [*faces(ANN, ["neutral"] * 500), *faces(BEN, ["sadness"] * 500)]
+    folder = write(tmp_path, signals=many)
+    first = read(folder)
+    (kept,) = (tmp_path / "cache").iterdir()
+    whole = kept.read_bytes()
+    for place in [*range(0, len(whole), len(whole) // 150), len(whole) - 1]:
+        kept.write_bytes(whole[:place] + bytes([whole[place] ^ 0x15]) + whole[place + 1 :])
+        again = read(folder)
+        assert again.notes == first.notes
+        np.testing.assert_array_equal(again.signals[BEN].faces, first.signals[BEN].faces)
+        np.testing.assert_array_equal(again.signals[BEN].seconds, first.signals[BEN].seconds)
