@@ -8,6 +8,7 @@ from rich.table import Table
 from drl.evaluation.comparability import remarks, settings_that_differ
 from drl.evaluation.comparison import Comparison
 from drl.evaluation.measure import words_of
+from drl.runtime.table_console import table_console
 
 _SETTINGS_SHOWN = 8
 
@@ -18,7 +19,7 @@ def print_comparison(comparison: Comparison) -> None:
     console.print(f"\nbase:  {comparison.base.name}\nother: {comparison.other.name}", markup=False)
     if not comparison.is_comparable:
         console.print("NOT COMPARABLE: the numbers are for reading only.", markup=False)
-    tables = Console(highlight=False)
+    tables = table_console()
     tables.print(_means(comparison))
     if any(measure.difference for measure in comparison.measures.values()):
         tables.print()

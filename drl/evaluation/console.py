@@ -9,6 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from drl.runtime.table_console import table_console
 from drl.types import JSON
 
 _SECTIONS = {
@@ -23,7 +24,7 @@ _SECTIONS = {
 
 def print_summary(summary: Mapping[str, JSON], folder: Path, *, details: bool) -> None:
     """Headline numbers; with `details` also goals, domains, groups and what no reward sees."""
-    console = Console(highlight=False)
+    console = table_console()
     table = Table(show_edge=False)
     table.add_column(str(summary["name"]))
     for column in ("value", "95 % interval", "n"):

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 
 from drl.evaluation.console import cells, print_bill_and_place, rows
+from drl.runtime.table_console import table_console
 from drl.types import JSON
 
 
 def print_label_error(summary: Mapping[str, JSON], folder: Path) -> None:
     """One row per label, the label error in words, golden branches against their siblings."""
-    console = Console(highlight=False)
+    console = table_console()
     table = Table(show_edge=False)
     table.add_column("branches")
     for column in ("n", "P(success)", "95 % interval", "all goals", "ever", "broken"):

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rich.console import Console
 from rich.table import Table
 
 from drl.evaluation.console import cells, rows
+from drl.runtime.table_console import table_console
 from drl.types import JSON
 
 
 def print_matrix(matrix: Mapping[str, JSON]) -> None:
     """A row per customer, then each one's distance from the first."""
-    console = Console(highlight=False)
+    console = table_console()
     users = Table("customer", show_edge=False)
     for column in ("mean reward", "95 % interval", "full success", "calls", "n", "broken"):
         users.add_column(column, justify="right")

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 
 from drl.evaluation.console import print_bill_and_place, rows
+from drl.runtime.table_console import table_console
 from drl.types import JSON
 
 
 def print_mt_bench(summary: Mapping[str, JSON], folder: Path) -> None:
     """Ratings, or shares of wins, by category and turn; what was not judged; what it took."""
-    console = Console(highlight=False)
+    console = table_console()
     about = summary["mt_bench"]
     assert isinstance(about, Mapping), "trainer=mt_bench wrote it"
     for section, headline in (("ratings", "mean_points"), ("comparisons", "adjusted_win_rate")):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
-from rich.console import Console
 from rich.table import Table
 
 from drl.evaluation.comparison import HEADLINE, Comparison
 from drl.evaluation.console import cells
 from drl.evaluation.measure import words_of
+from drl.runtime.table_console import table_console
 from drl.types import JSON
 
 
@@ -28,7 +28,7 @@ def print_rounds(
         against_base: the comparisons of all but the first with it.
         labels: what each point is called.
     """
-    console = Console(highlight=False)
+    console = table_console()
     table = Table(show_edge=False)
     table.add_column(str(summary["name"]))
     for name in HEADLINE:

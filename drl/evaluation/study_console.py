@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from rich.console import Console
 from rich.table import Table
 
 from drl.evaluation.intervals import Estimate
 from drl.evaluation.study import TIE
 from drl.evaluation.study_result import StudyResult
+from drl.runtime.table_console import table_console
 
 _CLEAR = 0.05
 """Below this a p value is commonly taken for a difference."""
@@ -15,7 +15,7 @@ _CLEAR = 0.05
 
 def print_study(result: StudyResult) -> None:
     """Percent chosen by criterion, then differences, then what the numbers are of."""
-    console = Console(highlight=False)
+    console = table_console()
     names = list(result.best_on)
     chosen = Table(show_edge=False)
     chosen.add_column("percent chosen", no_wrap=True)
@@ -54,8 +54,8 @@ def _small_print(result: StudyResult) -> list[str]:
     if result.smallest_p_holm > _CLEAR:
         lines.append(
             f"warning: of {result.num_conversations} conversations no p (Holm) can be below "
-            f"{result.smallest_p_holm:.2g}, so nothing can be shown; have more conversations judged, "
-            "or by fewer criteria."
+            f"{result.smallest_p_holm:.2g}, so nothing can be shown; have more conversations "
+            "judged, or by fewer criteria."
         )
     if len(result.raters) < 2:
         lines.append("warning: one rater alone; nobody knows whether another would agree.")

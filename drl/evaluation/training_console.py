@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 
 from drl.evaluation.console import cells, print_bill_and_place
+from drl.runtime.table_console import table_console
 from drl.types import JSON
 
 _CHECKS = {
@@ -20,7 +20,7 @@ _CHECKS = {
 
 def print_training(summary: Mapping[str, JSON], folder: Path) -> None:
     """Rows, tokens, losses, and what was forgotten."""
-    console = Console(highlight=False)
+    console = table_console()
     table = Table(show_edge=False)
     table.add_column(str(summary["name"]))
     for column in ("value", "95 % interval"):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 
 from drl.evaluation.console import cells, print_bill_and_place, rows
+from drl.runtime.table_console import table_console
 from drl.types import JSON
 
 _SHOWN = (
@@ -22,7 +22,7 @@ _SHOWN = (
 
 def print_turn_rewards(summary: Mapping[str, JSON], folder: Path) -> None:
     """Methods, shuffled controls and baselines in rows; what a reader must know below."""
-    console = Console(highlight=False)
+    console = table_console()
     table = Table(show_edge=False)
     table.add_column(str(summary["name"]))
     for measure in _SHOWN:

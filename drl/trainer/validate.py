@@ -7,7 +7,6 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rich.console import Console
 from rich.table import Table
 
 from drl.evaluation.ceiling import Ceiling, Replay, replay
@@ -15,6 +14,7 @@ from drl.evaluation.console import print_summary
 from drl.evaluation.intervals import mean_over_tasks, to_json
 from drl.runtime.progress import progress_bar
 from drl.runtime.run_dir import RunDir
+from drl.runtime.table_console import table_console
 from drl.trainer._tasks import claim_tasks, data_version
 from drl.trainer.base import Parts, Trainer, chosen
 from drl.types import JSON
@@ -80,4 +80,4 @@ def _print_missed(ceiling: Ceiling) -> None:
     for (kind, cause), count in ceiling.missed().items():
         table.add_row(kind, cause, str(count))
     if table.row_count:
-        Console(highlight=False).print(table)
+        table_console().print(table)
