@@ -33,6 +33,7 @@ from drl.reward.base import Reward
 from drl.rollout.base import Rollout
 from drl.runtime.compose import compose, jobs_of, options, unknown_key
 from drl.runtime.config import build_as, check_nodes, config_hash, to_plain
+from drl.runtime.extras import missing_packages_named
 from drl.runtime.run_dir import RunDir, make_folder, score_of
 from drl.trainer.base import Parts, Trainer
 from drl.types import JSON
@@ -103,7 +104,8 @@ def preflight(conf: Path, overrides: Sequence[str], *, is_sweep: bool = False) -
     """
     try:
         config = compose(conf, overrides)
-        assemble(to_plain(config), conf)
+        with missing_packages_named():
+            assemble(to_plain(config), conf)
         make_folder(Path(config.hydra.sweep.dir if is_sweep else config.hydra.run.dir))
     except ConfigError as error:
         raise ConfigError(
@@ -249,7 +251,7 @@ def run_config(plain: Mapping[str, JSON], conf: Path, folder: Path) -> Mapping[s
             f"RANK={os.environ['RANK']} makes this one of several processes, but "
             f"{type(trainer).__name__} runs in one; start it with python run.py"
         )
-    with run_dir:
+    with run_dir, missing_packages_named():
         run_dir.claim(parts.config)
         return trainer.run(parts, run_dir)
 

@@ -29,6 +29,7 @@ from drl.cli.textrl_eval import textrl_eval
 from drl.cli.textrl_train import textrl_train
 from drl.cli.view import view
 from drl.errors import DataError, DrlError
+from drl.runtime.extras import missing_packages_named
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 data = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -123,7 +124,8 @@ def main() -> None:
     """Run the command line; what is wrong is said in one line."""
     logging.basicConfig(level="WARNING", format="%(levelname)s: %(message)s")
     try:
-        app()
+        with missing_packages_named():
+            app()
     except DrlError as error:
         console = Console(stderr=True, highlight=False, soft_wrap=True)
         console.print(f"error: {' '.join(str(error).split())}", style="bold red", markup=False)

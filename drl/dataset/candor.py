@@ -160,7 +160,8 @@ class CandorDataset(TaskChoice, SessionDataset):
             raise ConfigError(
                 f"dataset.split={self.split} has no task; of {counts['train']} conversations for "
                 f"train, {counts['val']} for val and {counts['test']} for test none has a turn that"
-                " dataset.contexts allows; change dataset.division or dataset.contexts"
+                " dataset.contexts allows; change dataset.division.test_share, .val_share or "
+                ".positions, or dataset.contexts"
             )
         chosen = take_named(list(tasks), self.ids, lambda missing: _unknown(list(tasks), missing))
         shard = self.take_shard(chosen)
@@ -219,10 +220,11 @@ class CandorDataset(TaskChoice, SessionDataset):
 
 
 def _tell(loaded: reading.Loaded, division: Division) -> None:
-    """Say once what of the data is not used, and by which reasons."""
+    """Say what of the data is not used, and by which reasons."""
     sharing = [name for name, why in division.left_out.items() if why == SHARES_PEOPLE]
     num_left_out = len(loaded.skipped) + len(sharing)
-    if not num_left_out and not loaded.lacking:
+    is_usual = len(sharing) <= len(loaded.people) / 2  # people meet several others
+    if is_usual and not loaded.skipped and not loaded.lacking:
         return
     reasons = [reading.listed(loaded.skipped)] if loaded.skipped else []
     if sharing:

@@ -14,14 +14,20 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 _TIED_DECIMALS = 5
-"""Values that agree to so many decimals of the largest are equal: sums of one constant, added up
+"""Values that agree to so many decimals of a great one are equal: sums of one constant, added up
 in different orders or in single precision, must not look like an order."""
+_GREAT = 0.9
+"""The share of values that are no greater than that one; the largest may stand far from all."""
 
 
 def with_ties(values: Floats) -> Floats:
-    """The values [N], rounded so that what only rounding tells apart is equal."""
-    largest = np.abs(values).max(initial=0.0)
-    return values if largest == 0 else np.round(values / largest, _TIED_DECIMALS)
+    """The values [N] in a unit of their own, rounded so that what only rounding parts is equal."""
+    return np.round(values / _unit(values), _TIED_DECIMALS)
+
+
+def _unit(values: Floats) -> float:
+    sizes = np.abs(values[values != 0])
+    return float(np.quantile(sizes, _GREAT, method="lower")) if sizes.size else 1.0
 
 
 def mean(values_N: Floats, counts_RN: Floats) -> Floats:
@@ -66,10 +72,9 @@ def slope(predicted_N: Floats, true_N: Floats, counts_RN: Floats) -> Floats:
     """[R]: of the least-squares line of the true values over the predicted; NaN where those are
     all equal."""
     of_predicted = _centred(with_ties(predicted_N), counts_RN)
-    largest = np.abs(predicted_N).max(initial=0.0) or 1.0
     joint = (counts_RN * of_predicted * _centred(true_N, counts_RN)).sum(axis=1)
     spread = (counts_RN * of_predicted**2).sum(axis=1)
-    return np.where(_is_flat(spread), np.nan, ratio(joint, spread * largest))
+    return np.where(_is_flat(spread), np.nan, ratio(joint, spread * _unit(predicted_N)))
 
 
 def pairs_won(values_N: Floats, is_positive_N: NDArray[np.bool_], place_N: NDArray) -> Floats:

@@ -60,8 +60,10 @@ def usable(sessions: Sequence[Session]) -> list[Session]:
     """
     found = [session for session in sessions if session.agent_turns and _says_something(session)]
     remedies = {
-        "train": "bring more conversations (dataset.root), or ask less of them (dataset.filters)",
-        "test": "hold more out (dataset.division)",
+        "train": "bring more conversations (dataset.root), ask less of them (dataset.filters), or "
+        "hold fewer out (dataset.division.test_share, .drop_shared)",
+        "test": "hold more out: dataset.division.test_share=0.3, or name them by "
+        "dataset.division.by=position and dataset.division.positions={train:[0,8],test:[8,null]}",
     }
     for split, remedy in remedies.items():
         if not any(session.split == split for session in found):

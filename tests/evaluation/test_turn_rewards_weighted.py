@@ -27,6 +27,20 @@ def test_a_resample_has_the_rank_correlation_of_its_items_written_out():
         )
 
 
+def test_a_value_far_from_all_others_leaves_their_order():
+    values = np.array([0.5, 0.1, 0.3, 0.2, 0.4])
+    far = values.copy()
+    far[0] *= 1e6
+    counts = np.ones((1, 5))
+    np.testing.assert_array_equal(weighted.ranks(far, counts), weighted.ranks(values, counts))
+
+
+def test_what_rounding_alone_tells_apart_is_equal():
+    sums = np.array([0.1 + 0.2, 0.3, np.float32(0.3), -1e-9, 0.0])
+    tied = weighted.with_ties(sums)
+    assert len(set(tied.tolist())) == 2
+
+
 def test_ties_stand_at_their_middle():
     once = np.ones((1, 5))
     # ranks of an open count: half below those of a count from 1

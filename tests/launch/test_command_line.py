@@ -198,3 +198,32 @@ def _wait_for_lines(file: Path, process: subprocess.Popen) -> None:
         assert process.poll() is None, process.stderr.read()
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run.py", "+experiment=candor_geli"],
+        ["run.py", "+experiment=candor_ppo"],
+        [
+            *["-c", "from drl.cli.main import main; main()"],
+            *["score", "README.md", "--model", "tests/reward/turn_model/model"],
+        ],
+    ],
+)
+def test_without_torch_one_line_says_what_to_install(tmp_path, arguments):
+    (tmp_path / "torch.py").write_text(
+        "raise ModuleNotFoundError(\"No module named 'torch'\", name='torch')"
+    )
+    places = [f"hydra.run.dir={tmp_path / 'run'}", f"data_dir={tmp_path / 'data'}"]
+    done = subprocess.run(
+        [sys.executable, *arguments, *(places if "run.py" in arguments else [])],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: torch is not installed")
+    assert done.stderr.count("\n") == 1
