@@ -79,6 +79,13 @@ def signals(
     senses = _senses(reader, face_detector, pictures, pitch, activity)
     tracks, about = measure(people, senses)
     print(write_features(out, tracks, {"kind": "recordings", "people": about}))
+    unnamed = [person.user_id for person in people if person.user_id == person.path.stem]
+    if unnamed:
+        typer.echo(
+            f"Called by their files: {', '.join(unnamed)}. Where the transcript calls them "
+            f"otherwise, say --speaker {unnamed[0]}=ID.",
+            err=True,
+        )
     if reader is None:
         typer.echo("No faces: --face was not given, so turns get no labels from them.", err=True)
 

@@ -10,6 +10,7 @@ from drl.errors import ConfigError
 from drl.signals.recording import Person
 
 CHANNELS = ("left", "right")
+_LONGEST_S = 86_400
 
 
 def people_of(media: Sequence[Path], speaker: Sequence[str], start: Sequence[str]) -> list[Person]:
@@ -76,6 +77,8 @@ def _seconds(name: str, text: str) -> float:
         value = float(text)
     except ValueError:
         value = math.nan
-    if not math.isfinite(value):
-        raise ConfigError(f"--start {name}={text}: is no number of seconds; say it as {name}=1.5")
+    if not abs(value) <= _LONGEST_S:  # NaN is not
+        raise ConfigError(
+            f"--start {name}={text}: is no number of seconds within a day; say it as {name}=1.5"
+        )
     return value

@@ -54,6 +54,11 @@ def measure(people: Sequence[Person], senses: Senses) -> tuple[list[Track], dict
     media = {path: open_media(path) for path in dict.fromkeys(one.path for one in people)}
     # all are made before any works: what is missing or does not fit shows in the first second
     made = [(person, *_senses_for(person, media[person.path], senses)) for person in people]
+    if senses.eye is not None and not any(eyes for _, _, eyes in made):
+        raise DataError(
+            f"--face: {', '.join(str(path) for path in media)} show no person alone, whose faces "
+            "could be read; give a film of each person, or leave out --face"
+        )
     tracks: list[Track] = []
     about: dict[str, JSON] = {}
     for person, ears, eyes in made:
@@ -106,4 +111,9 @@ def _track(person: Person, columns: Mapping[str, NDArray[np.float64]]) -> Track:
         for name, values in columns.items()
     }
     known = at >= 0  # before the transcript begins nobody asks
+    if length and not known.any():
+        raise DataError(
+            f"{person.path}: ends before the transcript begins, as --start {person.path.stem}="
+            f"{person.start_s:g} says; give the second of the transcript at which it begins"
+        )
     return Track(person.user_id, at[known], {name: of[known] for name, of in padded.items()})

@@ -69,6 +69,7 @@ def test_channels_become_people_with_pitch_and_speech(
     said = capsys.readouterr()
     assert said.out.strip() == str(out / FILE)
     assert "--face was not given" in said.err
+    assert "Called by their files" not in said.err
     ann, ben = measures(out, "ann"), measures(out, "ben")
     assert ann["speaking"] == [1, 1, 0, 0, 0, 0]
     assert ben["speaking"] == [0, 0, 1, 1, 0, 0]
@@ -152,6 +153,7 @@ def test_what_does_not_fit_is_said_before_any_work(call: Path, tmp_path: Path):
         ("--face", str(broken), "--face-labels", "happy,sad"): "ONNX Runtime cannot load it",
         ("--speaker", "right"): "is not NAME=VALUE",
         ("--speaker", "film=x", "--start", "other=3"): "--start other=...: there is no such",
+        ("--start", "film=1e18"): "--start film=1e18: is no number of seconds within a day",
     }
     for options, message in cases.items():
         assert message in refusal(ConfigError, film, *out, *RULES, *options)
@@ -159,7 +161,20 @@ def test_what_does_not_fit_is_said_before_any_work(call: Path, tmp_path: Path):
     mono = write_wav(tmp_path / "mono.wav", silence(1))
     said = refusal(DataError, str(mono), *out, *RULES, "--speaker", "left=a,right=b")
     assert "has 1 sound channels, so b is in none of them" in said
+    seen = ("--face", "none.onnx", "--face-labels", "happy,sad")
+    said = refusal(DataError, str(mono), *out, *RULES, *seen)
+    assert "show no person alone" in said
+    said = refusal(DataError, str(mono), *out, *RULES, "--start", "mono=-100")
+    assert "ends before the transcript begins, as --start mono=-100 says" in said
     assert not (tmp_path / "out").exists()
+
+
+def test_whoever_is_called_by_a_file_is_told(call: Path, tmp_path: Path, capsys):
+    ben = write_wav(tmp_path / "ben.wav", tone(220, 2))
+    given = (str(call), str(ben), "--speaker", "call=ann", "--out", str(tmp_path / "out"))
+    run(*given, *RULES)
+    told = capsys.readouterr().err
+    assert "Called by their files: ben. Where the transcript calls them otherwise" in told
 
 
 def test_a_table_that_is_there_is_not_written_over(call: Path, tmp_path: Path):
