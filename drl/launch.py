@@ -262,12 +262,14 @@ def register_resolvers() -> None:
 
 
 def quieten() -> None:
-    """Show warnings once each, and let a stop by signal be an interrupt."""
+    """Show warnings once each and bars on terminals, and let a stop by signal be an interrupt."""
     handler = logging.StreamHandler()
     handler.addFilter(_FirstOfItsKind())
     logging.basicConfig(
         level="WARNING", format="%(levelname)s: %(message)s", handlers=[handler], force=True
     )
+    if not sys.stderr.isatty():  # bars of libraries, as transformers shows while it unpacks weights
+        os.environ.setdefault("TQDM_DISABLE", "1")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 

@@ -13,6 +13,9 @@ from drl.tree.store import read_trees
 from drl.turn_reward.session import Utterance
 from drl.types import Role, Task
 
+_MANY = 0.1
+"""The share of replies of which a warning says that they are cut."""
+
 
 @dataclass(frozen=True, slots=True)
 class Said:
@@ -49,6 +52,18 @@ def said_in(folder: Path, tasks: Sequence[Task]) -> SaidInRun:
             is_cut = bool(turn.steps) and turn.steps[-1].is_cut
             found.append(Said(by_id[tree.task_id], turn.text, is_cut))
     return SaidInRun(found, num_broken)
+
+
+def cuts_told(folder: Path, tasks: Sequence[Task]) -> list[str]:
+    """A warning where a limit of tokens ended many replies of a run."""
+    replies = said_in(folder, tasks).replies
+    num_cut = sum(each.is_cut for each in replies)
+    if num_cut <= _MANY * len(replies):
+        return []
+    return [
+        f"warning: agent.max_tokens cut off {num_cut} of {len(replies)} replies of the start, which "
+        "are measured, and paid in training, as they are; raise it."
+    ]
 
 
 def conversation_of(task: Task) -> str:

@@ -105,6 +105,7 @@ class RewardThenPolicyTrainer(Trainer):
         """Stage after stage; each is passed over where it is done."""
         from drl.evaluation.policy_course import agreement
         from drl.trainer._policy_measures import Measuring
+        from drl.trainer._policy_replies import cuts_told
         from drl.trainer._policy_results import Course, reported
 
         stages = Stages(parts, run_dir.path, self.halves)
@@ -132,7 +133,7 @@ class RewardThenPolicyTrainer(Trainer):
             after = measuring.replies(folder, test, choice.update)
         summary = {
             **_about(parts, run_dir, stages, told),
-            "notes": _notes(parts, course),
+            "notes": [*_notes(parts, course), *cuts_told(stages.draws, val)],
             "choice": _choice_told(choice, stages),
             "test": reported(start, after),
             "agreement_at_start": agreement(course.draws.replies),

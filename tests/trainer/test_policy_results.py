@@ -5,7 +5,7 @@ import pytest
 from drl.errors import ConfigError
 from drl.evaluation.policy_course import MEASURES, Reply
 from drl.trainer._policy_measures import Measured
-from drl.trainer._policy_replies import Said, said_in
+from drl.trainer._policy_replies import Said, cuts_told, said_in
 from drl.trainer._policy_results import Course, paired_samples, reported
 from drl.tree.dialogue_tree import DialogueTree
 from drl.tree.store import RolloutStore
@@ -114,6 +114,8 @@ def test_dialogues_that_broke_are_counted_and_say_nothing(tmp_path):
     assert [(each.task.id, each.text, each.is_cut) for each in found] == [("a1", "Yes.", True)]
     assert num_broken == 1
     assert found[0].utterances[-1] == (Role.AGENT, "Yes.")
+    (told,) = cuts_told(tmp_path, [task("a1"), task("b1")])
+    assert told.startswith("warning: agent.max_tokens cut off 1 of 1 replies")
 
 
 def test_tasks_that_tell_no_conversation_are_refused():
