@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import is_dataclass
 from hashlib import blake2b
 from importlib import import_module
-from typing import Any, TypeVar, get_args, get_type_hints
+from types import NoneType, UnionType
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from hydra.errors import InstantiationException
 from hydra.utils import instantiate
@@ -170,9 +171,24 @@ def _check_type(key: str, value: JSON, annotation: Any) -> None:
             f"{key}={value!r} must be a node with a _target_; add {group}@{key}=NAME"
         ) from error
     except ValidationError as error:
-        is_plain = isinstance(annotation, type) and not get_args(annotation)
-        wanted = annotation.__name__ if is_plain else str(annotation).replace("typing.", "")
-        reason = error.errors()[0]["msg"]
-        raise ConfigError(
-            f"{key}={value!r} must be {wanted}: {reason[0].lower()}{reason[1:]}"
-        ) from error
+        *others, last = _allowed(annotation)
+        if others:  # the first of several reasons says nothing
+            wanted = f"{', '.join(others)} or {last}"
+        else:
+            reason = error.errors()[0]["msg"]
+            wanted = f"{last}: {reason[0].lower()}{reason[1:]}"
+        raise ConfigError(f"{key}={value!r} must be {wanted}") from error
+
+
+def _allowed(annotation: Any) -> list[str]:
+    """What a value may be, as people say it."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Literal:
+        return [str(value) for value in arguments]
+    if origin in (Union, UnionType):
+        return [name for of in arguments for name in _allowed(of)]
+    if annotation is NoneType:
+        return ["null"]
+    if isinstance(annotation, type) and not arguments:
+        return [annotation.__name__]
+    return [str(annotation).replace("typing.", "")]

@@ -61,8 +61,8 @@ def cuts_told(folder: Path, tasks: Sequence[Task]) -> list[str]:
     if num_cut <= _MANY * len(replies):
         return []
     return [
-        f"warning: agent.max_tokens cut off {num_cut} of {len(replies)} replies of the start, which "
-        "are measured, and paid in training, as they are; raise it."
+        f"warning: agent.max_tokens cut off {num_cut} of {len(replies)} replies of the start, and "
+        "cut as they are they are measured, and paid in training; raise it."
     ]
 
 

@@ -33,6 +33,17 @@ def test_a_wrong_setting_is_named_with_its_rule(change, message):
         check_nodes({"rollout": {**SINGLE, **change}})
 
 
+def test_a_setting_with_several_rules_names_what_it_may_be():
+    text = {"_target_": "drl.turn_reward.encoder.EncoderSettings", "pooling": "foo"}
+    with pytest.raises(ConfigError) as caught:
+        check_nodes({"encoder": text})
+    told = str(caught.value)
+    assert told.startswith("encoder.pooling='foo' must be auto, mean, ")
+    assert told.endswith(" or last_eos")
+    with pytest.raises(ConfigError, match=r"encoder\.max_length='x' must be int or null$"):
+        check_nodes({"encoder": {**text, "pooling": "auto", "max_length": "x"}})
+
+
 def test_a_name_where_a_part_belongs_says_how_to_choose_one():
     node = {"_target_": "drl.trainer.self_train.SelfTrainTrainer", "learn": "collect"}
     with pytest.raises(
