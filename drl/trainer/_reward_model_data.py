@@ -63,7 +63,7 @@ def usable(sessions: Sequence[Session]) -> list[Session]:
         "train": "bring more conversations (dataset.root), ask less of them (dataset.filters), or "
         "hold fewer out (dataset.division.test_share, .drop_shared)",
         "test": "hold more out: dataset.division.test_share=0.3, or name them by "
-        "dataset.division.by=position and dataset.division.positions={train:[0,8],test:[8,null]}",
+        "dataset.division.by=position and 'dataset.division.positions={train:[0,8],test:[8,null]}'",
     }
     for split, remedy in remedies.items():
         if not any(session.split == split for session in found):

@@ -6,15 +6,19 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+import typer
 
+from drl.cli.main import app
+from drl.evaluation.study_samples import read_samples
 from drl.launch import preflight, register_resolvers
 from drl.runtime.compose import compose, jobs_of
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "experiments/candor/README.md").read_text()
+POLICY_PAGE = (ROOT / "experiments/candor_ppo/README.md").read_text()
 COMMANDS = [
     command.partition("#")[0].strip()
-    for command in re.findall(r"^python run\.py (.*)$", PAGE, re.MULTILINE)
+    for command in re.findall(r"^python run\.py (.*)$", PAGE + POLICY_PAGE, re.MULTILINE)
 ]
 ROWS = [
     [cell.strip() for cell in row.strip("|").split(" | ")]
@@ -86,4 +90,22 @@ def test_every_run_it_shows_can_be_built(command, tmp_path):
 def test_every_change_it_proposes_can_be_made(quoted):
     register_resolvers()
     experiment = "candor_llm_geli" if quoted.startswith("llm=") else "candor_geli"
-    compose(ROOT / "conf", [f"+experiment={experiment}", *quoted.split()])
+    compose(ROOT / "conf", [f"+experiment={experiment}", *shlex.split(quoted)])
+
+
+@pytest.mark.parametrize(
+    "command", dict.fromkeys(re.findall(r"^drl ([^#\n]*)", PAGE + POLICY_PAGE, re.MULTILINE))
+)
+def test_every_option_of_the_commands_it_shows_exists(command):
+    found, words = typer.main.get_command(app), shlex.split(command)
+    while "commands" in vars(found):  # a group of others
+        found = found.commands[words.pop(0)]
+    known = {option for parameter in found.params for option in parameter.opts}
+    assert {word for word in words if word.startswith("--")} <= known
+
+
+def test_the_line_of_a_pairs_file_that_it_shows_is_read(tmp_path):
+    (line,) = re.findall(r"^```json\n(.*)\n```$", POLICY_PAGE, re.MULTILINE)
+    (tmp_path / "pairs.jsonl").write_text(line)
+    (sample,) = read_samples(tmp_path / "pairs.jsonl")
+    assert sample.conversation == "c1"

@@ -96,7 +96,8 @@ def pictures(num_sessions: int = 3, **changes: object) -> Pictures:
                 for step in range(8)
             ]
             for level, name in enumerate(METHODS)
-        },
+        }
+        | {"constant": [{"told": 6.2, "true": interval(6.1, 0.4)}]},
         "sessions": [rewarded(session(number)) for number in range(num_sessions)],
     }
     return Pictures(**(fields | changes))  # pyright: ignore[reportArgumentType]

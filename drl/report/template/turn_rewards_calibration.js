@@ -1,7 +1,8 @@
 // Calibration: sessions that a method tells about the same score, and what their true score was.
 
 function calibrationSection() {
-  const charts = Object.entries(PICTURES.calibration).filter(([, bins]) => bins.length > 0);
+  // who tells the same of all sessions has one bin, which shows nothing
+  const charts = Object.entries(PICTURES.calibration).filter(([, bins]) => bins.length > 1);
   if (charts.length === 0) return null;
   return html(
     "section",
