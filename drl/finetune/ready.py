@@ -9,26 +9,52 @@ Imports torch.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import torch
 from datasets import Dataset, IterableDataset
+from torch.optim.lr_scheduler import LambdaLR
+from transformers import Trainer
+from transformers.trainer_utils import SchedulerType
 from trl.trainer.dpo_trainer import DataCollatorForPreference, DPOTrainer
 from trl.trainer.kto_trainer import KTOTrainer
 from trl.trainer.sft_trainer import SFTTrainer
+
+from drl.ops.learning_rates import Schedule, share_of_rate
 
 WEIGHT = "weight"
 Rows = Dataset | IterableDataset
 
 
-class ReadySFTTrainer(SFTTrainer):
+class WarmedUp(Trainer):
+    """Learning rates of `drl.ops.learning_rates`, of which none is 0."""
+
+    def create_scheduler(
+        self, num_training_steps: int, optimizer: torch.optim.Optimizer | None = None
+    ) -> LambdaLR:
+        """What sets the learning rate of each step; made once."""
+        if self.lr_scheduler is None:
+            given = self.optimizer if optimizer is None else optimizer
+            share = partial(
+                share_of_rate,
+                schedule=cast(Schedule, SchedulerType(self.args.lr_scheduler_type).value),
+                num_warmup=self.args.get_warmup_steps(num_training_steps),
+                num_steps=num_training_steps,
+            )
+            self.lr_scheduler = LambdaLR(cast(torch.optim.Optimizer, given), share)
+            self._created_lr_scheduler = True
+        return self.lr_scheduler
+
+
+class ReadySFTTrainer(WarmedUp, SFTTrainer):
     """Columns: input_ids, labels."""
 
     def _send_telemetry(self) -> None:
         pass
 
 
-class ReadyKTOTrainer(KTOTrainer):
+class ReadyKTOTrainer(WarmedUp, KTOTrainer):
     """Columns: prompt_ids, completion_ids, KL_completion_ids, label; batches in the given order."""
 
     def _send_telemetry(self) -> None:
@@ -47,7 +73,7 @@ class WeightedCollator(DataCollatorForPreference):
         return {**super().torch_call(examples), WEIGHT: weights}
 
 
-class ReadyDPOTrainer(DPOTrainer):
+class ReadyDPOTrainer(WarmedUp, DPOTrainer):
     """Columns: prompt_ids, chosen_ids, rejected_ids, weight; the loss of a pair has its weight."""
 
     def __init__(self, *unnamed: Any, **named: Any) -> None:

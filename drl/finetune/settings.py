@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from drl.errors import ConfigError
+from drl.ops.learning_rates import Schedule
 from drl.runtime.settings import check_above_zero, check_not_negative, check_positive
-
-Schedule = Literal["linear", "cosine", "constant"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,8 +59,9 @@ class LoraSettings:
 class FitSettings:
     """One optimisation. An update takes `batch_size` x `accumulation` rows on every device.
 
-    `warmup` counts updates, or below 1 is their share. `max_updates` ends it early. Every
-    `save_every` updates the state is stored from which a killed run goes on.
+    `warmup` counts updates, or below 1 is their share; the k-th of n has k/n of the learning rate.
+    `max_updates` ends it early. Every `save_every` updates the state is stored from which a killed
+    run goes on.
     """
 
     epochs: float

@@ -25,6 +25,7 @@ from trl.trainer.grpo_config import GRPOConfig
 from trl.trainer.grpo_trainer import GRPOTrainer
 from trl.trainer.utils import use_adapter
 
+from drl.finetune.ready import WarmedUp
 from drl.runtime.seeds import derive
 from drl.trainer._flat_rows import FlatRows
 
@@ -41,7 +42,7 @@ class DialogueBatch:
     is_skipped: bool
 
 
-class DialogueGRPOTrainer(GRPOTrainer):
+class DialogueGRPOTrainer(WarmedUp, GRPOTrainer):
     """Learns from what `play(update)` gives.
 
     Args:

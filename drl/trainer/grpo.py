@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from drl.errors import ConfigError
 from drl.finetune.fit import Remedies, train
+from drl.ops.learning_rates import Schedule
 from drl.ppo.trajectory import Trajectory
 from drl.runtime.metrics import METRICS
 from drl.runtime.progress import progress_bar
@@ -57,7 +58,7 @@ class GRPOSettings:
     entropy_coef: float
     optimizer: str
     learning_rate: float
-    schedule: Literal["linear", "cosine", "constant"]
+    schedule: Schedule
     warmup: float
     weight_decay: float
     max_grad_norm: float
