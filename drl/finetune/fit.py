@@ -19,6 +19,7 @@ from drl.finetune.processes import first_one_first, is_sharded
 from drl.finetune.settings import FitSettings
 from drl.runtime.lines import LineFile
 from drl.runtime.metrics import add_metrics, keep_metrics, read_metrics
+from drl.runtime.progress import announce
 
 if TYPE_CHECKING:
     from transformers import Trainer, TrainerCallback
@@ -120,8 +121,10 @@ def train(
     with first_one_first():
         state = _last_state(resume)
         if trainer.is_world_process_zero():
-            steps = 0 if state is None else _steps_of(state)
-            keep_metrics(metrics, steps // steps_per_update)
+            update = 0 if state is None else _steps_of(state) // steps_per_update
+            keep_metrics(metrics, update)
+            if update:
+                announce(f"The training goes on after update {update}.")
     trainer.remove_callback(PrinterCallback)
     with _faults_named(resume, remedies), _lines(trainer, metrics) as lines, _quiet():
         trainer.add_callback(_callback(lines, tell, steps_per_update, remedies))

@@ -9,6 +9,7 @@ from drl.evaluation.intervals import mean_over_tasks, to_json
 from drl.evaluation.paired import paired_difference
 from drl.finetune.forgetting import ForgettingReport
 from drl.finetune.learner import Learner
+from drl.runtime.progress import announce
 from drl.runtime.run_dir import RunDir
 from drl.types import JSON
 
@@ -17,6 +18,10 @@ def check_forgetting(learner: Learner, run_dir: RunDir) -> dict[str, JSON]:
     """The check as numbers; every answer lies in a file of its own."""
     from drl.finetune.forgetting import forgetting
 
+    announce(
+        "Checking what was forgotten: 50 instructions with the adapter and without, some minutes "
+        "on a CPU; trainer.check_forgetting=false leaves it out."
+    )
     report = forgetting(learner.model, learner.template, learner.end_ids)
     run_dir.write_json("forgetting.json", asdict(report))
     return _summarised(report)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
+from drl.runtime.progress import announce
 from drl.runtime.run_dir import RunDir, essence
 from drl.trainer.base import Parts
 from drl.types import JSON
@@ -23,6 +24,7 @@ _IN_STAGE = re.compile(r"^.*[/\\](?=(round|stage|update)-\d+[/\\]\w)")
 
 def run_stage(parts: Parts, folder: Path, work: Callable[[RunDir], _Result]) -> _Result:
     """Do the work of one stage in its folder, or what is left of it."""
+    announce(f"{parts.name}: {'/'.join(folder.parts[-2:])}")
     with RunDir(folder) as run_dir:
         _claim(run_dir, parts.config)
         return work(run_dir)
