@@ -64,7 +64,13 @@ def merge(
         llm = _llm_named(name, data_dir or Path("data"), check_conf(conf))
     weights = replace(llm.weights(), adapter=adapter)
     done = merge_into(weights, out, dtype.value, force=force)
-    if done.logit_difference >= done.adapter_change:
+    if done.adapter_change == 0.0:
+        print(
+            f"warning: {adapter} changes no answer of its base, so {out} is a copy of it; was "
+            "anything learned? (learning_rate in metrics.jsonl of its run)",
+            file=sys.stderr,
+        )
+    elif done.logit_difference >= done.adapter_change:
         print(
             f"warning: rounding moves logits by up to {done.logit_difference:.2g}, the adapter "
             f"only by {done.adapter_change:.2g}, so little of it is left; --dtype float32 keeps it",

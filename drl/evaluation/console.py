@@ -54,13 +54,16 @@ def print_bill_and_place(summary: Mapping[str, JSON], folder: Path) -> None:
     console = Console(highlight=False, soft_wrap=True)
     for name, total in _items(summary.get("calls")):
         console.print(_bill(name, total), markup=False)
-    here = Path.cwd()
-    short = folder.relative_to(here) if folder.is_relative_to(here) else folder
-    console.print(f"Run: {short}", markup=False)
+    console.print(f"Run: {typed(folder)}", markup=False)
     if (folder / "report.html").exists():
-        drl = Path(sys.executable).with_name("drl")
-        drl = drl.relative_to(here) if drl.is_relative_to(here) else drl
-        console.print(f"Report: {drl} view {short}", markup=False)
+        drl = typed(Path(sys.executable).with_name("drl"))
+        console.print(f"Report: {drl} view {typed(folder)}", markup=False)
+
+
+def typed(path: Path) -> Path:
+    """A path as one would type it from here."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def cells(estimate: JSON) -> tuple[str, str]:

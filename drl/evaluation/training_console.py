@@ -7,7 +7,8 @@ from pathlib import Path
 
 from rich.table import Table
 
-from drl.evaluation.console import cells, print_bill_and_place
+from drl.evaluation.console import cells, print_bill_and_place, typed
+from drl.runtime.run_dir import ADAPTER_OF_RUN
 from drl.runtime.table_console import table_console
 from drl.types import JSON
 
@@ -15,7 +16,11 @@ _CHECKS = {
     "kl_to_base": "forgetting: nats a token from the base, generic text",
     "instructions_base": "instructions followed by the base",
     "instructions_adapted": "instructions followed with the adapter",
+    "instructions_difference": "difference, paired by instruction",
 }
+
+_PAIRED = ("instructions_base", "instructions_adapted")
+"""Without intervals: these overlap even where the difference is sure."""
 
 
 def print_training(summary: Mapping[str, JSON], folder: Path) -> None:
@@ -34,10 +39,20 @@ def print_training(summary: Mapping[str, JSON], folder: Path) -> None:
     checked = summary.get("forgetting")
     if isinstance(checked, Mapping):
         for key, words in _CHECKS.items():
-            table.add_row(words, *cells(checked[key]))
+            value, interval = cells(checked[key])
+            is_paired = key in _PAIRED
+            table.add_row(words, value, "" if is_paired else interval)
     console.print(table)
     console.print(f"Start: {summary['start']}. {summary['seconds']} s.", markup=False)
     print_bill_and_place(summary, folder)
+    if (folder / ADAPTER_OF_RUN).is_dir():
+        place = typed(folder)
+        console.print(
+            f"Next: add llm.adapter={place} to the command of an evaluation, such as python run.py "
+            f"+experiment=toolwoz_eval; or drl merge {place} --out DIR, for a checkpoint.",
+            markup=False,
+            soft_wrap=True,
+        )
 
 
 def _number(value: JSON) -> str:

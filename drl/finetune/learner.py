@@ -45,6 +45,18 @@ class Learner:
         assert isinstance(model, PreTrainedModel), "load_learner wrapped one"
         return model
 
+    def snapshot(self) -> dict[str, Tensor]:
+        """Copies of the weights that learn."""
+        return {name: weight.detach().clone() for name, weight in self._learning()}
+
+    def change_since(self, before: Mapping[str, Tensor]) -> float:
+        """The largest change of a weight since a snapshot; 0 if the adapter is what it was."""
+        return max(float((w.detach() - before[name]).abs().max()) for name, w in self._learning())
+
+    def _learning(self) -> list[tuple[str, Tensor]]:
+        named = self.model.named_parameters()
+        return [(name, weight) for name, weight in named if weight.requires_grad]
+
     def save(self, folder: Path, whole: Mapping[str, Tensor] | None) -> None:
         """Write the adapter in PEFT's layout, as safetensors; the folder appears whole.
 

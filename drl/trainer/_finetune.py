@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +19,7 @@ from drl.finetune.processes import first_one_first, is_sharded, join
 from drl.finetune.settings import DataSettings, FitSettings, LoraSettings
 from drl.llm.base import Weights
 from drl.miner.base import Form, Row
-from drl.runtime.metrics import METRICS
+from drl.runtime.metrics import METRICS, read_metrics
 from drl.runtime.progress import progress_bar
 from drl.runtime.run_dir import ADAPTER_OF_RUN, RunDir
 from drl.trainer._finished import SUMMARY, finished
@@ -29,6 +30,9 @@ from drl.types import JSON
 
 if TYPE_CHECKING:
     import transformers
+    from torch import Tensor
+
+_LOG = logging.getLogger(__name__)
 
 RESUME = Path("checkpoints") / "resume"
 """States from which a killed run goes on; transformers writes some of them with pickle, and reads
@@ -50,6 +54,8 @@ class FinetuneTrainer(Trainer):
     needs = ("llm",)
     takes_several_processes = True
     form: ClassVar[Form]
+    at_end: ClassVar[Mapping[str, str]] = {}
+    """Metrics to tell of the end of a training, by the names to tell them under."""
 
     source: list[str]
     data: DataSettings
@@ -109,6 +115,7 @@ class FinetuneTrainer(Trainer):
             rows = claim_rows(parts, run_dir, self.source, self.form)
         seed = parts.seed % 2**32  # as numpy has them
         learner = load_learner(weights, self.lora, self.fit.attention, seed)
+        start = None if is_sharded() else learner.snapshot()  # shares of weights tell nothing
         longest = min(self.data.max_length, learner.context or self.data.max_length)
         drawn = draw(
             rows, self.data, parts.seed, longest, lambda row: self.examples(row, learner, longest)
@@ -123,6 +130,8 @@ class FinetuneTrainer(Trainer):
         if run_dir.leads:
             keep_digests(run_dir, self.source)
         numbers = _train(lesson.trainer, parts.name, run_dir)
+        if start is not None:
+            numbers |= {"largest_change": _change(learner, start)}
         whole = whole_weights(lesson.trainer)
         if run_dir.leads:
             learner.save(run_dir.path / ADAPTER_OF_RUN, whole)
@@ -131,7 +140,7 @@ class FinetuneTrainer(Trainer):
             "start": start_of(parts),
             "source": self.source,
             "data": {**drawn.to_json(), **lesson.notes},
-            "training": dict(numbers),
+            "training": numbers | (self._at_end(run_dir) if run_dir.leads else {}),
         }
         if self.check_forgetting and run_dir.leads:
             summary["forgetting"] = check_forgetting(learner, run_dir)
@@ -141,16 +150,33 @@ class FinetuneTrainer(Trainer):
             "command": run_dir.provenance()["command"],
         }
 
+    def _at_end(self, run_dir: RunDir) -> dict[str, float]:
+        """What the last line of the metrics says of the form."""
+        last = read_metrics(run_dir.path / METRICS)[-1]
+        return {told: last[name] for told, name in self.at_end.items() if name in last}
 
-def _train(trainer: transformers.Trainer, name: str, run_dir: RunDir) -> dict[str, float]:
+
+def _change(learner: Learner, start: Mapping[str, Tensor]) -> float:
+    """The largest change of a weight; says so where there is none."""
+    change = learner.change_since(start)
+    if change == 0.0:
+        _LOG.warning(
+            "the adapter is what it was before the training, so nothing was learned; raise "
+            "trainer.fit.learning_rate, or learn from other rows"
+        )
+    return change
+
+
+def _train(trainer: transformers.Trainer, name: str, run_dir: RunDir) -> dict[str, JSON]:
     """The optimisation under a progress bar."""
     with progress_bar(f"{name}: updates", total=1) as bar:
-        return train(
+        numbers = train(
             trainer,
             resume=run_dir.path / RESUME,
             metrics=run_dir.path / METRICS,
             tell=lambda progress: bar.reach(progress.update, progress.num_updates),
         )
+    return dict(numbers)
 
 
 def start_of(parts: Parts) -> str:

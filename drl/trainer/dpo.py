@@ -24,6 +24,11 @@ class DPOTrainer(FinetuneTrainer):
     """
 
     form = "dpo"
+    at_end = {  # noqa: RUF012 as it is of the class
+        "last_accuracy": "rewards/accuracies",
+        "last_margin": "rewards/margins",
+        "last_log_prob_of_chosen": "logps/chosen",
+    }
 
     beta: float
     sft_weight: float
@@ -88,4 +93,4 @@ class DPOTrainer(FinetuneTrainer):
             data_collator=WeightedCollator(pad_token_id=pad_id if isinstance(pad_id, int) else 0),
             processing_class=learner.tokenizer,
         )
-        return Lesson(trainer, {"pairs": len(examples)})
+        return Lesson(trainer, {"pairs": len(examples), "sft_weight_in_loss": self.sft_weight})

@@ -29,6 +29,7 @@ class KTOTrainer(FinetuneTrainer):
     """
 
     form = "kto"
+    at_end = {"last_margin": "rewards/margins", "last_kl": "kl"}  # noqa: RUF012 as it is of the class
 
     beta: float
     undesirable_weight: float | Literal["auto"]

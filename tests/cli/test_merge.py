@@ -111,6 +111,13 @@ def test_a_change_smaller_than_the_rounding_is_warned_of(base, tmp_path):
     assert done.stderr == ""
 
 
+def test_an_adapter_that_changes_nothing_is_warned_of(base, tmp_path):
+    nothing = save_adapter(base, tmp_path / "nothing", size=0.0)
+    done = merge(nothing, "--out", tmp_path / "merged")
+    assert done.exit_code == 0
+    assert f"{nothing} changes no answer of its base, so {tmp_path / 'merged'}" in done.stderr
+
+
 def test_a_folder_of_peft_goes_by_the_base_that_it_names_or_that_is_said(base, adapter, tmp_path):
     moved = Path(shutil.copytree(base, tmp_path / "elsewhere" / "tiny"))
     assert merged(adapter, "--out", tmp_path / "a")["base"] == str(base)

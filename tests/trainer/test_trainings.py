@@ -107,6 +107,35 @@ def test_an_adapter_of_a_model_in_bfloat16_is_trained_in_float32(base, tmp_path,
     assert {str(weight.dtype) for weight in kept.values()} == {"torch.float32"}
 
 
+@pytest.mark.parametrize("form", ["sft", "dpo", "kto"])
+def test_a_training_of_one_update_learns_though_it_asks_for_a_warm_up(base, tmp_path, form):
+    source = write_rows(tmp_path / "rows.jsonl", toy_rows(form, 2))
+    fit = {"schedule": "linear", "warmup": 0.05}  # as conf/trainer/sft.yaml has it
+    told = train(trainer_of(form, source, fit=fit), model_of(base), tmp_path / "run")["training"]
+    assert told["updates"] == 1
+    assert metrics(tmp_path / "run")[0]["learning_rate"] == 1e-2
+    assert told["largest_change"] > 0
+
+
+def test_an_adapter_that_learned_nothing_is_warned_of(base, tmp_path, caplog):
+    source = write_rows(tmp_path / "rows.jsonl", toy_rows("sft"))
+    trainer = trainer_of("sft", source, fit={"learning_rate": 1e-60})
+    told = train(trainer, model_of(base), tmp_path / "run")["training"]
+    assert told["largest_change"] == 0
+    assert "so nothing was learned; raise trainer.fit.learning_rate" in caplog.text
+
+
+def test_the_end_of_dpo_tells_of_its_pairs_and_of_what_comes_next(base, tmp_path, capsys):
+    source = write_rows(tmp_path / "rows.jsonl", toy_rows("dpo"))
+    summary = train(trainer_of("dpo", source), model_of(base), tmp_path / "run")
+    last = metrics(tmp_path / "run")[-1]
+    told = summary["training"]
+    assert told["last_accuracy"] == last["rewards/accuracies"]
+    assert told["last_margin"] == last["rewards/margins"]
+    assert summary["data"]["sft_weight_in_loss"] == 0.2
+    assert f"Next: add llm.adapter={tmp_path / 'run'} to the command" in capsys.readouterr().out
+
+
 def test_the_summary_counts_every_row(base, tmp_path):
     # in tokens: a message of n letters has n + 11 for <|start|>user, its line break and <|end|>...
     rows = [
