@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from drl.miner.base import Form
 from drl.mining.formats import Format
 from drl.mining.mine import Counts
 from drl.mining.source import Source
@@ -14,10 +15,16 @@ from drl.types import JSON
 _EVALUATION = ("test", "full_test")
 """Splits that policies are evaluated on."""
 
+_FEW = 0.05
+"""Share of bad rows, and of pairs to trees, below which a training of preferences learns little."""
+
 _EXPLAINED = {
     "trees": "trees that were read",
     "broken": "of them broken, which give no rows",
     "full_success": "of them reached all goals",
+    "choices": "places in the trees at which several tries were made",
+    "choices_contrast": "of them where a try earned a reward and another is known to have failed",
+    "choices_unresolved": "of them where cut or broken branches keep it unknown",
     "golden_paths": "dialogues clean enough to be learned whole",
     "positives": "outputs to be learned",
     "negatives": "outputs to be unlearned",
@@ -38,6 +45,24 @@ def evaluation_tasks(counts: Counts) -> str | None:
     return (
         f"rows of {num_tasks} tasks of the {' and '.join(splits)} split: what is learned from them "
         "cannot be evaluated there"
+    )
+
+
+def few_contrasts(counts: Counts, form: Form) -> str | None:
+    """What to know of rows that hardly tell better from worse; None where they do, or need not."""
+    num_bad = counts.rows - counts.positives
+    if form == "kto" and num_bad < _FEW * counts.rows:
+        few = f"only {num_bad} of {counts.rows} rows are bad"
+    elif form == "dpo" and counts.rows < _FEW * counts.trees:
+        few = f"only {counts.rows} pairs came of {counts.trees} trees"
+    else:
+        return None
+    return (
+        f"{few}, so there is little to learn from: of {counts.choices} places of choice "
+        f"{counts.choices_contrast} have a try that is known to have failed beside a rewarded one, "
+        f"and at {counts.choices_unresolved} cut branches keep it unknown; collect with "
+        "rollout.resolve_censored=2, run `drl resample` and choose the miner margin (for dpo), or "
+        "josh_paper (for kto), to which cut branches are failures"
     )
 
 
@@ -75,14 +100,13 @@ class Card:
     sources: Sequence[Source]
     command: str
 
-    def to_markdown(self, counts: Counts, lengths: Lengths) -> str:
-        """The text of the card."""
+    def to_markdown(self, counts: Counts, lengths: Lengths, warnings: Sequence[str]) -> str:
+        """The text of the card; `warnings` are what to take care of."""
         numbers = counts.to_json()
         made = [f"| {name} | {numbers[name]} | {what} |" for name, what in _EXPLAINED.items()]
         splits = {split: len(tasks) for split, tasks in sorted(counts.tasks.items())}
         settings = {k: v for k, v in self.settings.items() if k != "_target_"}
         sizes = ", ".join(f"{name} {size}" for name, size in lengths.to_json().items())
-        warning = evaluation_tasks(counts)
         return "\n".join(
             [
                 f"# {self.file}",
@@ -98,7 +122,7 @@ class Card:
                 f"- Policy: `{self.policy}`, {_listed(settings)}",
                 f"- Written as: {self._written_as()}",
                 f"- Tasks by split: {_listed(splits)}",
-                *([] if warning is None else [f"- **Take care:** {warning}"]),
+                *(f"- **Take care:** {warning}" for warning in warnings),
                 f"- Length of a row in characters, prompt and output: {sizes}",
                 "",
                 "Rows of a search are not what its agent does alone: the search saw the rewards.",

@@ -17,7 +17,7 @@ from typing import IO
 
 from drl.errors import RunError
 from drl.miner.base import Row
-from drl.mining.card import Card, Lengths, evaluation_tasks
+from drl.mining.card import Card, Lengths, evaluation_tasks, few_contrasts
 from drl.mining.formats import Format, origins, to_openai, to_trl
 from drl.mining.mine import Counts, Mined
 from drl.runtime.drafts import drafted_file
@@ -35,7 +35,7 @@ CARD = ".card.md"
 def export(mined: Mined, card: Card, file: Path, *, force: bool) -> Counts:
     """Write all rows with their card; what was counted on the way.
 
-    Says so where rows come of tasks that policies are evaluated on.
+    Says so where rows come of tasks that policies are evaluated on, or hardly tell good from bad.
 
     Raises:
         RunError: a file is there already, without `force`; or it cannot be written there.
@@ -54,8 +54,7 @@ def export(mined: Mined, card: Card, file: Path, *, force: bool) -> Counts:
         raise RunError(
             f"{file}: cannot be written ({error.strerror}); make room, or choose another --out"
         ) from error
-    warning = evaluation_tasks(mined.counts)
-    if warning is not None:
+    for warning in _warnings(mined):
         _LOG.warning("%s: %s", file, warning)
     return mined.counts
 
@@ -96,8 +95,13 @@ def _write(mined: Mined, card: Card, file: Path, drafts: Mapping[Path, Path]) ->
         for row in mined:
             _write_row(row, card.file_format, rows, side)
             lengths.add(row.num_characters)
-    text = card.to_markdown(mined.counts, lengths)
+    text = card.to_markdown(mined.counts, lengths, _warnings(mined))
     drafts[_beside(file, CARD)].write_text(text, encoding="utf-8")
+
+
+def _warnings(mined: Mined) -> list[str]:
+    found = (evaluation_tasks(mined.counts), few_contrasts(mined.counts, mined.form))
+    return [warning for warning in found if warning is not None]
 
 
 def _write_row(row: Row, file_format: Format, rows: IO[str], side: IO[str] | None) -> None:

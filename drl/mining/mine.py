@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from drl.agent.base import Agent
 from drl.errors import ConfigError, DataError
 from drl.miner.base import DPORow, Form, Harvest, Miner, Row, SFTRow
+from drl.miner.choices import lessons
 from drl.mining.source import Source
 from drl.tree.dialogue_tree import FULL_SCORE, DialogueTree
 from drl.types import JSON
@@ -21,12 +22,17 @@ class Counts:
     clean enough to be learned whole. `positives` and `negatives`: outputs that are learned and
     unlearned, each once. `pairs`: of outputs, each once. `conflicts` give no row: negatives that
     equal a positive, and pairs that are there the other way round too. `duplicates`: rows that were
-    there already. `tasks`: those that gave rows, by split.
+    there already. `tasks`: those that gave rows, by split. `choices`: places at which several tries
+    were made; in `choices_contrast` one is known to be better than another, and
+    `choices_unresolved` are those where cut or broken branches keep it unknown.
     """
 
     trees: int = 0
     broken: int = 0
     full_success: int = 0
+    choices: int = 0
+    choices_contrast: int = 0
+    choices_unresolved: int = 0
     golden_paths: int = 0
     positives: int = 0
     negatives: int = 0
@@ -55,7 +61,7 @@ class Mined:
         self._miner = miner
         self._sources = sorted(sources, key=lambda source: source.name)
         self._agent = agent
-        self._form: Form = form
+        self.form: Form = form
 
     def __iter__(self) -> Iterator[Row]:
         """All rows.
@@ -68,8 +74,8 @@ class Mined:
         seen: set[bytes] = set()
         for source, harvest in self._harvests():
             self._count_tree(counts, harvest)
-            for row in self._miner.mine(harvest, self._form):
-                counts.golden_paths += self._form == "sft"
+            for row in self._miner.mine(harvest, self.form):
+                counts.golden_paths += self.form == "sft"
                 digest = row.digest()
                 if digest in seen:
                     counts.duplicates += 1
@@ -100,23 +106,27 @@ class Mined:
 
     def _all_digests(self) -> frozenset[bytes]:
         """Those of all rows, where some may contradict others."""
-        if self._form == "sft":
+        if self.form == "sft":
             return frozenset()
         return frozenset(
             row.digest()
             for _, harvest in self._harvests()
-            for row in self._miner.mine(harvest, self._form)
+            for row in self._miner.mine(harvest, self.form)
         )
 
     def _count_tree(self, counts: Counts, harvest: Harvest) -> None:
         counts.trees += 1
         counts.broken += harvest.tree.is_broken
         counts.full_success += _is_full(harvest.tree)
-        if self._form != "sft" and "sft" in self._miner.forms:
+        found = lessons(harvest.tree)
+        counts.choices += found.total()
+        counts.choices_contrast += found["contrast"]
+        counts.choices_unresolved += found["unresolved"]
+        if self.form != "sft" and "sft" in self._miner.forms:
             counts.golden_paths += sum(1 for _ in self._miner.mine(harvest, "sft"))
 
     def _why_none(self, counts: Counts) -> str:
-        names = ", ".join(source.name for source in self._sources)
+        names = ", ".join(source.place for source in self._sources)
         policy = type(self._miner).__name__
         if not counts.full_success:
             return (
@@ -124,7 +134,7 @@ class Mined:
                 "all goals; collect more trees, or with an agent or a search that succeeds"
             )
         return (
-            f"{names}: {policy} finds no {self._form} rows in {counts.trees} trees, "
+            f"{names}: {policy} finds no {self.form} rows in {counts.trees} trees, "
             f"{counts.full_success} of which reached all goals; its limits leave nothing, or no "
             "branch beside the golden ones was played to its end: collect with "
             "rollout.resolve_censored=2, or run `drl resample`, or choose another policy"

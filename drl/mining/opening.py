@@ -59,6 +59,7 @@ def _of_run(folder: Path, data_dir: Path) -> Source:
         )
     return Source(
         name=run.name,
+        place=str(folder),
         agent=agent,
         data_version=version,
         mode=environment.mode,
@@ -85,6 +86,7 @@ def _released(data_dir: Path) -> Source:
         )
     return Source(
         name=release.NAME,
+        place=str(data_dir / release.NAME),
         agent=RecordedAgent(agent),
         data_version=f"{release.FORMAT}, {dataset.version}",
         mode=environment.mode,

@@ -17,11 +17,12 @@ from drl.types import Task, Toolbox
 class Source:
     """Saved trees, the tasks they are about, and who made them.
 
-    `name` is short and holds no path. `agent` is the one that played. `mode`, `simulator`, `llm`
-    and `command` are for people to read.
+    `name` is short and holds no path; `place` is where the trees lie, for messages. `agent` is the
+    one that played. `mode`, `simulator`, `llm` and `command` are for people to read.
     """
 
     name: str
+    place: str
     agent: Agent
     data_version: str
     mode: str
@@ -51,7 +52,7 @@ class Source:
         if num_trees == num_broken:
             found = f"all {num_trees} trees are broken" if num_trees else "there are no trees"
             raise DataError(
-                f"{self.name}: {found}, and rows are made of dialogues that came to an end; start "
+                f"{self.place}: {found}, and rows are made of dialogues that came to an end; start "
                 "the run again to finish it"
             )
 
@@ -81,7 +82,7 @@ class Source:
         task = self.tasks.get(task_id)
         if task is None:
             raise DataError(
-                f"{self.name}: its trees are of task {task_id}, which its dataset does not hold "
+                f"{self.place}: its trees are of task {task_id}, which its dataset does not hold "
                 "now; bring the old data back, or make the run again"
             )
         return task

@@ -40,6 +40,7 @@ def source_of(*trees: DialogueTree, agent: Agent, tasks: Sequence[str] = ("a", "
     """A source of these trees; its tasks are of split test."""
     return Source(
         name="run/1",
+        place="outputs/run/1",
         agent=agent,
         data_version="1",
         mode="faithful",

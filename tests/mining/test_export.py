@@ -28,8 +28,8 @@ MINER = ListedMiner(
 )
 
 
-def write(source: Source, out: Path, *, force: bool = False) -> Counts:
-    """Export what MINER finds."""
+def write(source: Source, out: Path, *, miner: ListedMiner = MINER, force: bool = False) -> Counts:
+    """Export what a miner finds."""
     card = Card(
         file=out.name,
         file_format="kto",
@@ -39,7 +39,7 @@ def write(source: Source, out: Path, *, force: bool = False) -> Counts:
         sources=[source],
         command="none",
     )
-    return export(mine(MINER, [source], None, "kto"), card, out, force=force)
+    return export(mine(miner, [source], None, "kto"), card, out, force=force)
 
 
 def test_rows_do_not_depend_on_the_order_in_which_rollouts_finished(tmp_path):
@@ -73,6 +73,21 @@ def test_rows_of_tasks_to_evaluate_on_are_warned_of_once_and_in_the_card(tmp_pat
     write(replace(of_test, tasks=of_train), out, force=True)
     assert caplog.records == []
     assert "Take care" not in Path(f"{out}.card.md").read_text()
+
+
+def test_labels_of_which_hardly_any_is_bad_are_warned_of_with_the_way_out(tmp_path, caplog):
+    out = tmp_path / "rows.jsonl"
+    good = [labelled(f"p{number}", "x", label=True) for number in range(99)]
+    rows = {"a": [*good, labelled("p", "y", label=False)]}
+    source = source_of(tree_of("a"), agent=AGENT)
+    of_train = {name: replace(task, split="train") for name, task in source.tasks.items()}
+    source = replace(source, tasks=of_train)
+    write(source, out, miner=ListedMiner(rows))
+    (warning,) = (record.getMessage() for record in caplog.records)
+    assert "only 1 of 100 rows are bad" in warning
+    assert "rollout.resolve_censored=2" in warning
+    assert "josh_paper" in warning
+    assert "only 1 of 100 rows are bad" in Path(f"{out}.card.md").read_text()
 
 
 def link_to_nothing(path: Path) -> None:

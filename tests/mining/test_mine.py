@@ -9,7 +9,8 @@ from scripted import ScriptedAgent, say
 from drl.errors import ConfigError, DataError
 from drl.miner.base import DPORow
 from drl.mining.mine import mine
-from drl.types import StopReason
+from drl.tree.dialogue_tree import DialogueTree
+from drl.types import RewardEvent, Role, StopReason, Turn
 
 
 def mined(rows, *trees, form="kto"):
@@ -57,8 +58,8 @@ def test_whole_dialogues_count_their_trained_outputs():
 @pytest.mark.parametrize(
     ("trees", "message"),
     [
-        ((), "run/1: there are no trees"),
-        ((tree_of("a", None, StopReason.ERROR),), "run/1: all 1 trees are broken"),
+        ((), "outputs/run/1: there are no trees"),
+        ((tree_of("a", None, StopReason.ERROR),), "outputs/run/1: all 1 trees are broken"),
         ((tree_of("a", 0.5), tree_of("b", 0.0)), "in 2 trees, none of which reached all goals"),
         ((tree_of("a"), tree_of("b", 0.0)), "finds no kto rows in 2 trees, 1 of which reached"),
         ((tree_of("gone"),), "trees are of task gone, which its dataset does not hold now"),
@@ -111,6 +112,26 @@ def test_of_pairs_that_contradict_each_other_neither_is_a_row():
     kept = [(row.chosen.content, row.rejected.content) for row in found]
     assert kept == [("y", "z"), ("x", "v")]
     assert (found.counts.conflicts, found.counts.pairs, found.counts.rows) == (2, 4, 2)
+
+
+def test_places_of_choice_are_counted_by_what_is_known_of_their_tries():
+    def chosen_between(*stops_and_scores):
+        tree = DialogueTree("a", 0, len(stops_and_scores))
+        root = tree.add(None, Turn(Role.USER, "hi"), ())
+        for number, (stop, score) in enumerate(stops_and_scores):
+            leaf = tree.add(root.id, Turn(Role.AGENT, f"try {number}"), ())
+            leaf.stop, leaf.score = stop, score
+            if score:
+                leaf.events = (RewardEvent(score, "goal"),)
+        return tree
+
+    paid, failed = (StopReason.GOALS_REACHED, 1.0), (StopReason.USER_ENDED, 0.0)
+    cut = (StopReason.COLLAPSED, 0.0)
+    trees = [chosen_between(paid, failed), chosen_between(paid, cut), chosen_between(paid, paid)]
+    found = mined({"a": [labelled("p", "x", label=True)]}, *trees)
+    list(found)
+    counts = found.counts
+    assert (counts.choices, counts.choices_contrast, counts.choices_unresolved) == (3, 1, 1)
 
 
 def test_rows_do_not_depend_on_the_order_of_sources():
