@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from drl.errors import ConfigError
+from drl.errors import ConfigError, DataError
 from drl.evaluation.comparison import Comparison, compare_all
 from drl.evaluation.console import print_bill_and_place
 from drl.evaluation.rounds_console import print_rounds
@@ -85,10 +85,15 @@ class SelfTrainTrainer(Trainer):
         folder = run_dir.path
         rounds = [self._round_0(parts, folder)]
         adapter: Path | None = None
+        stopped: _NothingToLearnError | None = None
         for number in range(1, self.rounds + 1):
-            rounds.append(self._round(parts, folder, number, adapter))
+            try:
+                rounds.append(self._round(parts, folder, number, adapter))
+            except _NothingToLearnError as error:
+                stopped = error  # what went before is summed up all the same
+                break
             adapter = _learn_folder(folder, number)
-        base, *others = [read_result(_evaluate_folder(folder, r)) for r in range(self.rounds + 1)]
+        base, *others = [read_result(_evaluate_folder(folder, r)) for r in range(len(rounds))]
         comparisons = compare_all(base, others)
         summary: dict[str, JSON] = {
             "name": parts.name,
@@ -100,11 +105,15 @@ class SelfTrainTrainer(Trainer):
             "seed": parts.seed,
             "command": run_dir.provenance()["command"],
         }
+        if stopped is not None:
+            summary["stopped"] = str(stopped)
         run_dir.write_json("summary.json", summary)
-        labels = ["base", *(f"round {number}" for number in range(1, self.rounds + 1))]
+        labels = ["base", *(f"round {number}" for number in range(1, len(rounds)))]
         evaluated = [this.evaluated for this in rounds]
         print_rounds(summary, evaluated, comparisons, labels)
         print_bill_and_place(summary, folder)
+        if stopped is not None:
+            raise stopped
         return summary
 
     def _check(self, parts: Parts) -> None:
@@ -142,7 +151,13 @@ class SelfTrainTrainer(Trainer):
         assert isinstance(self.learn, FinetuneTrainer), "checked at the start"
         learn = replace(self.learn, source=source)
         learning = _for_stage(parts, "learn", learn, start)
-        learned = _run_stage(learning, learn, _learn_folder(folder, number))
+        try:
+            learned = _run_stage(learning, learn, _learn_folder(folder, number))
+        except DataError as error:
+            raise _NothingToLearnError(
+                f"round {number}: {error}; raise dataset.limit, or begin with a model that "
+                "succeeds sometimes, such as llm=hf/smollm2_toolwoz"
+            ) from error
         told = str(start.relative_to(folder)) if start is not None else "as it came"
         record: dict[str, JSON] = {
             "round": number,
@@ -161,6 +176,10 @@ class SelfTrainTrainer(Trainer):
         """What the policy does alone, on the tasks and with the customer of evaluations."""
         trying = _for_stage(for_evaluation(parts), "evaluate", self.evaluate, adapter)
         return headline(_run_stage(trying, self.evaluate, _evaluate_folder(folder, number)))
+
+
+class _NothingToLearnError(DataError):
+    """The trees of a round give no rows."""
 
 
 def _run_stage(parts: Parts, trainer: Trainer, folder: Path) -> Mapping[str, JSON]:

@@ -9,7 +9,7 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from drl.agent.base import Agent, Situation
-from drl.errors import ConfigError
+from drl.errors import ConfigError, DataError
 from drl.finetune.tokens import ChatTokens
 from drl.launch import run
 from drl.llm.base import Message
@@ -223,6 +223,30 @@ def test_a_model_on_a_server_cannot_train_itself(bells, tmp_path):
     command = [o for o in self_training(bells) if not o.startswith("llm")]
     with pytest.raises(ConfigError, match="is not on this machine, so it cannot be trained here"):
         run(CONF, [*command, "llm=scripted/react", f"hydra.run.dir={tmp_path}/run"])
+
+
+def test_a_round_without_a_success_says_where_its_trees_are_and_what_to_change(bells, tmp_path):
+    folder = tmp_path / "run"
+    settings = self_training(bells, f"hydra.run.dir={folder}")
+    tasks = [json.loads(line) for line in (bells / "tasks.jsonl").read_text().splitlines()]
+    hopeless = [{**task, "goals": [{"name": "sing", "arguments": {}}]} for task in tasks]
+    write_rows(tmp_path / "hopeless.jsonl", hopeless)
+    (tmp_path / "tools.py").write_text(TOOLS + TOOLS.replace("ring", "sing"))
+    with pytest.raises(DataError) as caught:
+        run(
+            CONF,
+            [
+                *settings,
+                *(f"{key}.path={tmp_path}/hopeless.jsonl" for key in ("dataset", "eval_dataset")),
+                f"environment.tools={tmp_path}/tools.py",
+            ],
+        )
+    message = str(caught.value)
+    assert message.startswith(f"round 1: {folder}/round-1/collect: ")
+    assert "raise dataset.limit" in message
+    summary = json.loads((folder / "summary.json").read_text())
+    assert summary["stopped"] == message
+    assert [each["round"] for each in summary["rounds"]] == [0]
 
 
 def test_a_stage_that_trains_nothing_is_refused():
