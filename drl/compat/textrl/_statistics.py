@@ -43,6 +43,11 @@ class Statistics:
         ]
 
 
+def told(named: Iterable[tuple[str, float]]) -> str:
+    """Statistics on one line for people; a dash where there is nothing yet."""
+    return ", ".join(f"{name} {'-' if math.isnan(v) else format(v, '.4g')}" for name, v in named)
+
+
 def _mean(numbers: Iterable[float]) -> float:
     kept = list(numbers)
     return sum(kept) / len(kept) if kept else math.nan

@@ -18,11 +18,17 @@ from drl.compat.textrl._rollout import (
     replay,
     write,
 )
+from drl.compat.textrl._statistics import told
 
 if TYPE_CHECKING:
     from drl.compat.textrl.agent import TextRLAgent
     from drl.compat.textrl.environment import TextRLEnv
     from drl.compat.textrl.evaluator import Evaluator
+
+_REMEDY = (
+    "texts are mostly as before; train longer, raise lr (the default is 3e-6), use "
+    "optimizer='adamw', or where weights are bfloat16, which rounds small steps away, float32"
+)
 
 StepHook = Callable[["TextRLEnv", "TextRLAgent", int], None]
 
@@ -62,6 +68,7 @@ class Training:
     num_updates: int = 0
     last_kl: float = math.nan
     history: list[dict[str, float]] = field(default_factory=list)
+    _is_warned: bool = field(init=False, default=False)
 
     def run(self, steps: int) -> None:
         """Go on until step `steps`, or until an evaluation is good enough."""
@@ -79,22 +86,36 @@ class Training:
             if numbers is not None:
                 self.num_updates += 1
                 self.last_kl = numbers["objective/kl"]
+                if self.num_updates == 1:
+                    self._warn_if_slow(steps - first)
             self._evaluate()
 
     def tell_change(self) -> None:
-        """Say how far the model has moved; warn where nobody would see that it has (issue 15)."""
+        """Say how far the model has moved; warn where nobody would see that it has."""
         change = self.agent.weight_change()
-        moved = (
-            f"after {self.num_updates} updates the KL from the start was {self.last_kl:.2g} nats a "
-            f"text before the last of them, and weights have changed by {change:.2g} of their norm"
+        log = self.logger.info if self._is_warned or change >= UNCHANGED else self.logger.warning
+        log(
+            "after %s updates the KL from the start was %.2g nats a text before the last of them, "
+            "and weights have changed by %.2g of their norm%s",
+            self.num_updates,
+            self.last_kl,
+            change,
+            "" if change >= UNCHANGED else f", so {_REMEDY}",
         )
-        self.logger.info(moved)
-        if not change >= UNCHANGED:
+
+    def _warn_if_slow(self, num_steps: int) -> None:
+        """After the first update, what all of them will come to, while it can still be helped."""
+        change = self.agent.weight_change()
+        to_come = num_steps / max(1, self.agent.habits.update_interval)
+        self._is_warned = change * to_come < UNCHANGED
+        if self._is_warned:
             self.logger.warning(
-                "%s, so texts are mostly as before; train longer, raise lr (the default is 3e-6), "
-                "use optimizer='adamw', or where weights are bfloat16, which rounds small steps "
-                "away, float32",
-                moved,
+                "the first update changed the weights by %.2g of their norm, and %.0f of them "
+                "will leave less than %.0e, so %s",
+                change,
+                to_come,
+                UNCHANGED,
+                _REMEDY,
             )
 
     def _written(self, num: int, longest: int) -> list[Written]:
@@ -114,7 +135,7 @@ class Training:
             self.t,
             self.num_episodes,
             episode.score,
-            self.agent.get_statistics(),
+            told(self.agent.get_statistics()),
         )
 
     def _after_step(self) -> None:

@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from difflib import get_close_matches
+from functools import wraps
 from typing import TYPE_CHECKING, Any, Literal
 
 from drl.compat.textrl.rollout import rollout_settings
@@ -66,14 +67,31 @@ _NOT_OF_REINFORCE = ("scale_rewards", "multi_objective_aggregation", "num_genera
 """Settings of GRPO's groups, which REINFORCE++ does not have."""
 
 
+def _takes_settings_of_trl(cls: type[TextRLConfig]) -> type[TextRLConfig]:
+    """Let keywords that the class does not name, as people know them from TRL, go into `extra`."""
+    make = cls.__init__
+    names = {each.name for each in fields(cls)}
+
+    @wraps(make)
+    def init(self: TextRLConfig, *settings: Any, **named: Any) -> None:
+        more = {name: named.pop(name) for name in named.keys() - names}
+        if more:
+            named["extra"] = {**(named.get("extra") or {}), **more}
+        make(self, *settings, **named)
+
+    cls.__init__ = init
+    return cls
+
+
+@_takes_settings_of_trl
 @dataclass
 class TextRLConfig:
     """How to train: an algorithm, where to write, and settings with TRL's names.
 
     Settings that are None are left to TRL. `peft` and `quantization` are read by
     `drl textrl-train`, which gives them to `load_model`. `extra` holds any more settings of TRL's
-    config of the algorithm; `rollout` says what samples: `{"backend": "hf"}`, or
-    `{"backend": "vllm"}` with the keywords of `vllm_config`.
+    config of the algorithm, which may be keywords as well. `rollout` says what samples:
+    `{"backend": "hf"}`, or `{"backend": "vllm"}` with the keywords of `vllm_config`.
 
     GRPO and RLOO need batches of whole groups: where `num_generations` does not divide what one
     update takes, several updates share one batch of samples.
@@ -152,10 +170,7 @@ class TextRLConfig:
         missing = [name for name in ("algo", "output_dir") if name not in data]
         if missing:
             raise ConfigError(f"{missing[0]} is missing; name it, say {missing[0]}=...")
-        names = {each.name for each in fields(cls)}
-        own = {key: value for key, value in data.items() if key in names}
-        extra = {key: value for key, value in data.items() if key not in names}
-        return cls(**{**own, "extra": {**own.get("extra", {}), **extra}})
+        return cls(**data)
 
     def _read_numbers(self) -> None:
         """YAML reads 5e-6 as a text; counts must be such."""

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from drl.compat.textrl.environment import TextRLEnv
 
 SCORES = "scores.txt"
+_NO_SCORE = float(np.finfo(np.float32).min)
 _COLUMNS = ("steps", "episodes", "elapsed", "mean", "median", "stdev", "max", "min")
 _SEED = 0
 _LOG = logging.getLogger(__name__)
@@ -197,7 +198,7 @@ class Evaluator:
         self.max_episode_len = max_episode_len
         self.evaluation_hooks = evaluation_hooks
         self.save_best_so_far_agent = save_best_so_far_agent
-        self.max_score = float(np.finfo(np.float32).min)
+        self.max_score = _NO_SCORE
         self.prev_eval_t = step_offset - step_offset % eval_interval
         self.logger = logger or _LOG
         self._began = time.monotonic()
@@ -237,7 +238,9 @@ class Evaluator:
                 env_stats=of_env,
             )
         if found["mean"] > self.max_score:
-            self.logger.info("the best score is updated: %s -> %s", self.max_score, found["mean"])
+            is_first = self.max_score == _NO_SCORE
+            before = "there was none" if is_first else f"{self.max_score:.4g} before"
+            self.logger.info("the best score is %.4g now (%s)", found["mean"], before)
             self.max_score = found["mean"]
             if self.save_best_so_far_agent:
                 self.agent.save(self.outdir / "best")

@@ -1,6 +1,7 @@
 import math
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -120,6 +121,17 @@ def test_numbers_that_yaml_reads_as_texts_are_numbers():
 def test_plain_values_make_the_same_settings_again():
     made = make("grpo", num_generations=2, peft={"r": 4}, extra={"temperature": 0.7})
     assert TextRLConfig.from_dict(made.to_dict()) == made
+
+
+def test_a_setting_of_trl_may_be_a_keyword_and_a_misspelt_one_is_named():
+    known: dict[str, Any] = {"max_completion_length": 8}
+    config = TextRLConfig(algo="rloo", output_dir="out", **known, extra={"use_cpu": True})
+    assert config.extra == {"use_cpu": True, "max_completion_length": 8}
+    made: Any = config.to_trl_config()
+    assert made.max_completion_length == 8
+    misspelt: dict[str, Any] = {"max_completion_lenght": 8}
+    with pytest.raises(ConfigError, match="did you mean max_completion_length"):
+        TextRLConfig(algo="rloo", output_dir="out", **misspelt)
 
 
 def test_settings_of_trl_may_lie_among_ours():
