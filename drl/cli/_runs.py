@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,8 @@ import typer
 from rich.console import Console
 
 from drl.errors import ConfigError, RunError
+
+_SUMMARY = "summary.json"
 
 ConfOption = Annotated[
     Path, typer.Option("--conf", help="Folder with the config groups, conf of the checkout.")
@@ -41,16 +44,34 @@ def check_run(run: Path) -> Path:
     from drl.runtime.run_dir import ROLLOUTS
     from drl.runtime.stored_run import StoredRun
 
-    lack = StoredRun(run).lack
+    stored = StoredRun(run)
+    if stored.lack and stored.adapter is not None:
+        raise RunError(
+            f"{run} is a training, which plays no dialogues; evaluate it first, with llm.adapter="
+            f"{run}, and name that run"
+        )
+    lack = stored.lack
     if lack:
-        raise RunError(f"{run} {lack}; the newest runs with rollouts: {newest(Path(ROLLOUTS))}")
+        known = newest(Path(ROLLOUTS), only_whole=True)
+        raise RunError(f"{run} {lack}; the newest runs with rollouts: {known}")
     return run
 
 
-def newest(file: Path) -> str:
-    """The newest runs that hold such a file, as messages list them."""
-    found = sorted(Path("outputs").glob(f"*/*/{file}"), key=_age)[:5]
-    return ", ".join(str(path.parent) for path in found) or "none below outputs"
+def newest(file: Path, *, only_whole: bool = False) -> str:
+    """The newest runs that hold such a file, as messages list them; or of them those that ended."""
+    found = sorted(Path("outputs").glob(f"*/*/{file}"), key=_age)
+    runs = [Path(*path.parts[:3]) for path in found]
+    known = [str(run) for run in runs if not only_whole or _has_ended(run)]
+    return ", ".join(known[:5]) or "none below outputs"
+
+
+def _has_ended(run: Path) -> bool:
+    """Whether it summed up something; what stopped or broke on the way did not."""
+    try:
+        summary = json.loads((run / _SUMMARY).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return "stopped" not in summary and summary.get("mean_reward", 0.0) is not None
 
 
 def _age(path: Path) -> float:

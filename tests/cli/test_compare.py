@@ -72,6 +72,11 @@ def test_what_cannot_be_compared_is_one_clear_line(tmp_path):
     assert "nothing does not exist; the newest runs with rollouts: none below outputs" in error_of(
         drl("compare", "nothing", "nothing", cwd=tmp_path)
     )
+    training = tmp_path / "training"
+    (training / "checkpoints" / "final").mkdir(parents=True)
+    (training / "provenance.json").touch()
+    error = error_of(drl("compare", str(training), str(training)))
+    assert f"{training} is a training, which plays no dialogues; evaluate it first" in error
     run = tmp_path / "run"
     run.mkdir()
     (run / "provenance.json").touch()

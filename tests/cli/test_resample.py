@@ -78,10 +78,13 @@ def test_a_mistake_is_one_clear_line_before_anything_is_written(run, arguments, 
 
 
 def test_a_folder_that_is_no_run_is_refused_with_the_runs_there_are(tmp_path):
-    known = tmp_path / "outputs" / "study" / "abc"
-    known.mkdir(parents=True)
-    (known / "rollouts.jsonl").touch()
+    stopped = '{"stopped": "the budget is spent"}'
+    for name, summary in (("abc", "{}"), ("broken", '{"mean_reward": null}'), ("cut", stopped)):
+        known = tmp_path / "outputs" / "study" / name
+        known.mkdir(parents=True)
+        (known / "rollouts.jsonl").touch()
+        (known / "summary.json").write_text(summary)
     error = error_of(drl("resample", "gone", cwd=tmp_path))
-    assert "gone does not exist; the newest runs with rollouts: outputs/study/abc" in error
+    assert error.endswith("gone does not exist; the newest runs with rollouts: outputs/study/abc")
     error = error_of(drl("resample", str(tmp_path)))
     assert "has no rollouts.jsonl and no provenance.json" in error
