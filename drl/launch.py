@@ -12,6 +12,7 @@ import signal
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
@@ -309,7 +310,7 @@ def _hash_of_root(*, _root_: DictConfig) -> str:
     return config_hash(to_plain(_root_))
 
 
-def _fail(error: DrlError) -> None:
+def _fail(error: DrlError) -> NoReturn:
     """One clear line instead of a traceback."""
     _STDERR.print(f"error: {' '.join(str(error).split())}", style="bold red", markup=False)
     sys.exit(2)
