@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from drl.agent.base import Agent
 from drl.errors import ConfigError, DataError
 from drl.miner.base import DPORow, Form, Harvest, Miner, Row, SFTRow
-from drl.miner.choices import lessons
+from drl.mining.choices import lessons
 from drl.mining.source import Source
 from drl.tree.dialogue_tree import FULL_SCORE, DialogueTree
 from drl.types import JSON

@@ -29,7 +29,7 @@ def export(run: Path, out: Path, file_format: str, *options: str) -> dict[str, i
     done = drl("export", str(run), *arguments)
     assert done.returncode == 0, done.stderr
     # the three tasks of the run are of the published test split
-    (warning,) = done.stderr.splitlines()
+    warning = done.stderr.splitlines()[0]
     assert re.fullmatch(rf"WARNING: {out}: rows of [123] tasks of the test split: .*", warning)
     return json.loads(done.stdout.splitlines()[-1])
 

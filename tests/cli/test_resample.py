@@ -63,7 +63,7 @@ def test_calls_to_models_are_in_a_ledger_of_their_own_and_asked_once(tmp_path):
     ("arguments", "message"),
     [
         (["--conf", "nowhere"], "--conf nowhere: there is no nowhere/config.yaml"),
-        (["--max-nodes", "some"], "trainer.max_nodes='some' must be int | None"),
+        (["--max-nodes", "some"], "trainer.max_nodes='some' must be int or null"),
         (["--continuations", "0"], "trainer.continuations=0 must be at least 1"),
         (["agent.temperature=0.5"], "made with another config (agent.temperature differ)"),
         (["calls.limit=1"], "calls.limit=1 is not a setting of"),

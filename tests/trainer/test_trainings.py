@@ -262,7 +262,7 @@ def collected(tmp_path: Path) -> Path:
         "+experiment=toolwoz_josh",
         "+debug=tiny",
         "rollout.resolve_censored=2",
-        "dataset.limit=8",
+        "at_most.dataset.limit=8",
     ]
     return run(CONF, [*choices, f"hydra.run.dir={folder}", f"data_dir={DATA}"])
 
